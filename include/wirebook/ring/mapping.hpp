@@ -1,0 +1,177 @@
+// A segment file opened and mapped read-only, after everything in it that can be wrong was looked
+// at: a foreign, cut or differently built file is an Error here and never a SIGBUS later.
+//
+// (The writer never shrinks a file. Whoever truncates a mapped segment by hand kills its readers.)
+// Header-only, Linux. Cold: attach, the search for a segment, and the test whether a writer lives.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "wirebook/ring/segment.hpp"
+
+namespace wirebook::ring {
+
+inline std::string errno_text(int code) {
+    return std::generic_category().message(code);
+}
+
+// Owns a file descriptor.
+class File {
+public:
+    File() = default;
+    explicit File(int descriptor) noexcept : descriptor_(descriptor) {}
+    File(File&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+    File& operator=(File&& other) noexcept {
+        std::swap(descriptor_, other.descriptor_);
+        return *this;
+    }
+    File(const File&) = delete;
+    File& operator=(const File&) = delete;
+    ~File() {
+        if (descriptor_ >= 0) ::close(descriptor_);
+    }
+    [[nodiscard]] int get() const noexcept { return descriptor_; }
+    [[nodiscard]] bool open() const noexcept { return descriptor_ >= 0; }
+
+private:
+    int descriptor_ = -1;
+};
+
+// Owns a mapping.
+class Pages {
+public:
+    Pages() = default;
+    Pages(void* base, std::size_t bytes) noexcept : base_(base), bytes_(bytes) {}
+    Pages(Pages&& other) noexcept
+        : base_(std::exchange(other.base_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+    Pages& operator=(Pages&& other) noexcept {
+        std::swap(base_, other.base_);
+        std::swap(bytes_, other.bytes_);
+        return *this;
+    }
+    Pages(const Pages&) = delete;
+    Pages& operator=(const Pages&) = delete;
+    ~Pages() {
+        if (base_ != nullptr) ::munmap(base_, bytes_);
+    }
+    [[nodiscard]] bool mapped() const noexcept { return base_ != nullptr; }
+    [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+    // What lies `offset` bytes into the mapping. The caller has checked that it fits.
+    template <class T>
+    [[nodiscard]] T* at(std::uint64_t offset) const noexcept {
+        return static_cast<T*>(static_cast<void*>(static_cast<std::byte*>(base_) + offset));
+    }
+
+private:
+    void* base_ = nullptr;
+    std::size_t bytes_ = 0;
+};
+
+// Does a process hold the writer's lock? A shared lock is tried, so that two who ask at once, or
+// a writer that starts, do not take each other for a writer.
+[[nodiscard]] inline bool writer_holds(int descriptor) noexcept {
+    if (::flock(descriptor, LOCK_SH | LOCK_NB) != 0) return errno == EWOULDBLOCK;
+    ::flock(descriptor, LOCK_UN);
+    return false;
+}
+
+// Where segments without a directory of their own may be: hugetlbfs mounts, then /dev/shm.
+[[nodiscard]] inline std::vector<std::string> default_directories() {
+    std::vector<std::string> directories;
+    if (std::FILE* mounts = std::fopen("/proc/self/mounts", "re")) {
+        std::array<char, 1024> line{};
+        while (std::fgets(line.data(), static_cast<int>(line.size()), mounts) != nullptr) {
+            const std::string_view text(line.data());
+            const auto first = text.find(' ');
+            const auto second = text.find(' ', first + 1);
+            if (first == text.npos || second == text.npos) continue;
+            if (text.substr(second + 1, 10) == "hugetlbfs ")
+                directories.emplace_back(text.substr(first + 1, second - first - 1));
+        }
+        std::fclose(mounts);
+    }
+    directories.emplace_back(shared_memory_directory);
+    return directories;
+}
+
+struct Mapping {
+    File file;
+    Pages pages;
+    std::string path;
+
+    [[nodiscard]] const SegmentHeader& header() const noexcept {
+        return *pages.at<const SegmentHeader>(0);
+    }
+};
+
+namespace detail {
+
+inline Error not_a_segment(const std::string& path, const std::string& why) {
+    return {EINVAL, "attach " + path + ": " + why};
+}
+
+// Empty: the header is ours and everything it says fits the file.
+inline std::string header_fault(const SegmentHeader& h, std::uint64_t file_bytes) {
+    if (h.magic.load(std::memory_order_acquire) != segment_magic)
+        return h.abi == abi_version ? "was never completed by its writer"
+                                    : "is not a wirebook segment (no magic)";
+    if (h.endian != endian_mark) return "was made on a machine of the other byte order";
+    if (h.abi != abi_version)
+        return "has ABI version " + std::to_string(h.abi) + ", this reader knows " +
+               std::to_string(abi_version) + ": build writer and reader from the same release";
+    const Geometry geometry{h.depth, h.slots, h.instrument_capacity, h.channels};
+    if (!valid_geometry(geometry)) return "has an impossible geometry";
+    const Layout layout = layout_of(geometry);
+    if (h.header_bytes != sizeof(SegmentHeader) || h.instrument_bytes != sizeof(InstrumentRow) ||
+        h.record_head != record_head_bytes || h.slot_bytes != layout.slot_bytes ||
+        h.instruments_offset != layout.instruments_offset ||
+        h.table_offset != layout.table_offset || h.ring_offset != layout.ring_offset ||
+        h.segment_bytes < layout.used_bytes)
+        return "has sizes that do not follow from its geometry";
+    if (file_bytes != h.segment_bytes)
+        return "is " + std::to_string(file_bytes) + " bytes long and should be " +
+               std::to_string(h.segment_bytes) + ": it was cut";
+    if (!(h.ns_per_tick > 1e-3 && h.ns_per_tick < 1e6)) return "has an impossible TSC frequency";
+    return {};
+}
+
+}  // namespace detail
+
+[[nodiscard]] inline Result<Mapping> map_segment(const std::string& path, bool prefault = false) {
+    Mapping mapping;
+    mapping.path = path;
+    // O_NOFOLLOW: a link could lead out of the folder. O_NONBLOCK: never hang on a FIFO.
+    mapping.file = File(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    if (!mapping.file.open()) {
+        const int code = errno;
+        return Error{code, "attach " + path + ": " +
+                               (code == ELOOP ? "is a symbolic link" : errno_text(code))};
+    }
+    struct stat status {};
+    if (::fstat(mapping.file.get(), &status) != 0)
+        return Error{errno, "fstat " + path + ": " + errno_text(errno)};
+    if (!S_ISREG(status.st_mode)) return detail::not_a_segment(path, "is not a regular file");
+    const auto bytes = static_cast<std::uint64_t>(status.st_size);
+    if (bytes < sizeof(SegmentHeader))
+        return detail::not_a_segment(path, "is too short for a header: it was cut or is not ours");
+    void* base = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED | (prefault ? MAP_POPULATE : 0),
+                        mapping.file.get(), 0);
+    if (base == MAP_FAILED) return Error{errno, "mmap " + path + ": " + errno_text(errno)};
+    mapping.pages = Pages(base, bytes);
+    const std::string fault = detail::header_fault(mapping.header(), bytes);
+    if (!fault.empty()) return detail::not_a_segment(path, fault);
+    return mapping;
+}
+
+}  // namespace wirebook::ring

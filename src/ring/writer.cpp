@@ -1,0 +1,323 @@
+// Making a segment: choosing its folder, refusing a name that somebody writes, building the file
+// under a temporary name, and giving it its own. Cold; runs once, before the first packet.
+//
+// Two writers that start at once are told apart by a lock on the folder, held while starting.
+#include "wirebook/ring/writer.hpp"
+
+#include <dirent.h>
+#include <sys/vfs.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <ctime>
+#include <optional>
+#include <vector>
+
+namespace wirebook::ring {
+
+namespace {
+
+constexpr long hugetlbfs_magic = 0x958458F6;
+
+Error system_error(const std::string& what, int code) {
+    return {code, what + ": " + errno_text(code)};
+}
+
+std::int64_t utc_now_ns() {
+    timespec now{};
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+// Field 22 of /proc/self/stat: with it a pid names one process for ever. 0 where unreadable.
+std::uint64_t process_start_ticks() {
+    std::array<char, 1024> text{};
+    std::FILE* file = std::fopen("/proc/self/stat", "re");
+    if (file == nullptr) return 0;
+    const std::size_t bytes = std::fread(text.data(), 1, text.size(), file);
+    std::fclose(file);
+    const std::string_view stat(text.data(), bytes);
+    std::size_t at = stat.rfind(')');  // the command's name may hold anything
+    for (int field = 2; field < 22 && at != stat.npos; ++field) at = stat.find(' ', at + 1);
+    if (at == stat.npos) return 0;
+    std::uint64_t ticks = 0;
+    const std::string_view rest = stat.substr(at + 1);
+    std::from_chars(rest.data(), rest.data() + rest.size(), ticks);
+    return ticks;
+}
+
+std::string megabytes(std::uint64_t bytes) {
+    return std::to_string((bytes + (1U << 20U) - 1) >> 20U) + " MiB";
+}
+
+}  // namespace
+
+// One attempt to make one segment.
+class SegmentBuilder {
+public:
+    explicit SegmentBuilder(const SegmentOptions& options)
+        : options_(options), layout_(layout_of(options.geometry)) {}
+
+    Result<Writer> build() {
+        if (auto error = lock_folder()) return *error;
+        for (const std::string& directory : searched_directories())
+            if (auto error = look_at_old(directory)) return *error;
+        std::optional<Error> last;
+        for (const std::string& directory : wanted_directories()) {
+            remove_leftovers(directory);
+            last = build_in(directory);
+            if (!last) return finish(directory);
+            reasons_ += (reasons_.empty() ? "" : "; ") + last->context;
+            if (!temporary_.empty()) ::unlink(temporary_.c_str());
+        }
+        return *last;
+    }
+
+private:
+    [[nodiscard]] bool chosen_folder() const { return !options_.directory.empty(); }
+
+    [[nodiscard]] std::vector<std::string> wanted_directories() const {
+        if (chosen_folder()) return {options_.directory};
+        if (!options_.hugetlb) return {shared_memory_directory};
+        return default_directories();
+    }
+    [[nodiscard]] std::vector<std::string> searched_directories() const {
+        return chosen_folder() ? wanted_directories() : default_directories();
+    }
+
+    // Held until the builder goes.
+    std::optional<Error> lock_folder() {
+        const std::string folder = chosen_folder() ? options_.directory : shared_memory_directory;
+        folder_ = File(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        if (!folder_.open()) return system_error("open folder " + folder, errno);
+        for (int attempt = 0; attempt < 200; ++attempt) {
+            if (::flock(folder_.get(), LOCK_EX | LOCK_NB) == 0) return std::nullopt;
+            if (errno != EWOULDBLOCK) return system_error("flock folder " + folder, errno);
+            const timespec ten_ms{0, 10'000'000};
+            ::nanosleep(&ten_ms, nullptr);
+        }
+        return Error{EBUSY, "segment '" + options_.name + "': another process holds the lock on " +
+                                folder + " since 2 s: a writer that starts?"};
+    }
+
+    // An Error if the file of our name in `directory` has a living writer.
+    std::optional<Error> look_at_old(const std::string& directory) {
+        const std::string path = segment_path(directory, options_.name);
+        const File old(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+        if (!old.open()) {
+            if (errno == ENOENT || errno == ELOOP) return std::nullopt;
+            return system_error("open " + path, errno);
+        }
+        const bool alive = writer_holds(old.get());
+        std::string who = "another process";
+        if (auto mapped = map_segment(path)) {
+            const SegmentHeader& header = mapped.value().header();
+            who = "process " + std::to_string(header.writer_pid);
+            old_epoch_ = std::max(old_epoch_, header.epoch);
+        }
+        if (alive)
+            return Error{EBUSY, "segment '" + options_.name + "' is being written by " + who +
+                                    " (" + path + "): stop it or choose another name"};
+        old_paths_.push_back(path);
+        return std::nullopt;
+    }
+
+    // Temporary files of writers that died while starting.
+    void remove_leftovers(const std::string& directory) const {
+        DIR* folder = ::opendir(directory.c_str());
+        if (folder == nullptr) return;
+        const std::string prefix = "." + std::string(file_prefix) + options_.name + "~";
+        while (const dirent* entry = ::readdir(folder)) {  // NOLINT(concurrency-mt-unsafe): ours
+            const std::string name(static_cast<const char*>(entry->d_name));
+            if (!name.starts_with(prefix)) continue;
+            const std::string path = directory + "/" + name;
+            const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+            if (file.open() && !writer_holds(file.get())) ::unlink(path.c_str());
+        }
+        ::closedir(folder);
+    }
+
+    std::optional<Error> build_in(const std::string& directory) {
+        temporary_.clear();
+        const std::string path =
+            directory + "/." + file_prefix + options_.name + "~" + std::to_string(::getpid());
+        file_ = File(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+        if (!file_.open()) return system_error("create " + path, errno);
+        temporary_ = path;
+        if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0)
+            return system_error("flock " + path, errno);
+        if (auto error = allocate(path)) return error;
+        fill_header();
+        if (::fchmod(file_.get(), options_.mode) != 0) return system_error("chmod " + path, errno);
+        pages_.at<SegmentHeader>(0)->magic.store(segment_magic, std::memory_order_release);
+        const std::string final_path = segment_path(directory, options_.name);
+        if (::rename(path.c_str(), final_path.c_str()) != 0)
+            return system_error("rename " + path + " to " + final_path, errno);
+        return std::nullopt;
+    }
+
+    // Every page is allocated, mapped and touched: no fault and no SIGBUS later.
+    std::optional<Error> allocate(const std::string& path) {
+        struct statfs system {};
+        if (::fstatfs(file_.get(), &system) != 0) return system_error("statfs " + path, errno);
+        hugetlb_ = static_cast<long>(system.f_type) == hugetlbfs_magic;
+        page_bytes_ = hugetlb_ ? static_cast<std::uint64_t>(system.f_bsize) : 4096;
+        bytes_ = (layout_.used_bytes + page_bytes_ - 1) / page_bytes_ * page_bytes_;
+        const std::string what = megabytes(bytes_) + " for " + path;
+        if (::fallocate(file_.get(), 0, 0, static_cast<off_t>(bytes_)) != 0) {
+            if (errno != EOPNOTSUPP) return system_error("allocate " + what, errno);
+            if (hugetlb_ && ::ftruncate(file_.get(), static_cast<off_t>(bytes_)) != 0)
+                return system_error("allocate " + what, errno);
+            if (!hugetlb_) {
+                const int code = ::posix_fallocate(file_.get(), 0, static_cast<off_t>(bytes_));
+                if (code != 0) return system_error("allocate " + what, code);
+            }
+        }
+        void* base = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
+                            file_.get(), 0);
+        if (base == MAP_FAILED) return system_error("map " + what, errno);
+        pages_ = Pages(base, bytes_);
+        for (std::uint64_t at = 0; at < bytes_; at += page_bytes_)
+            pages_.at<Word>(at)->store(0, std::memory_order_relaxed);
+        return std::nullopt;
+    }
+
+    void fill_header() const {
+        SegmentHeader& h = *pages_.at<SegmentHeader>(0);
+        h.abi = abi_version;
+        h.endian = endian_mark;
+        h.header_bytes = sizeof(SegmentHeader);
+        h.instrument_bytes = sizeof(InstrumentRow);
+        h.record_head = record_head_bytes;
+        h.slot_bytes = static_cast<std::uint32_t>(layout_.slot_bytes);
+        h.segment_bytes = bytes_;
+        h.slots = options_.geometry.slots;
+        h.depth = options_.geometry.depth;
+        h.instrument_capacity = options_.geometry.instruments;
+        h.channels = options_.geometry.channels;
+        h.instruments_offset = layout_.instruments_offset;
+        h.table_offset = layout_.table_offset;
+        h.ring_offset = layout_.ring_offset;
+        h.created_ns = utc_now_ns();
+        h.epoch = std::max(static_cast<std::uint64_t>(h.created_ns), old_epoch_ + 1);
+        h.writer_pid = static_cast<std::uint64_t>(::getpid());
+        h.writer_start = process_start_ticks();
+        h.ns_per_tick = options_.clock.ns_per_tick;
+        h.base_tsc = options_.clock.base_tsc;
+        h.base_utc_ns = options_.clock.base_utc_ns;
+        const std::size_t shown =
+            std::min(options_.session_name.size(), sizeof(h.session_name) - 1);
+        std::copy_n(options_.session_name.begin(), shown, h.session_name.begin());
+        h.heartbeat.store(rdtsc(), std::memory_order_relaxed);
+    }
+
+    Result<Writer> finish(const std::string& directory) {
+        Writer writer;
+        writer.path_ = segment_path(directory, options_.name);
+        for (const std::string& old : old_paths_)
+            if (old != writer.path_) ::unlink(old.c_str());
+        writer.notice_ = "segment '" + options_.name + "': " + writer.path_ + ", " +
+                         megabytes(bytes_) + ", pages of " + std::to_string(page_bytes_ / 1024) +
+                         " KiB";
+        if (!hugetlb_ && !chosen_folder() && options_.hugetlb)
+            writer.notice_ += reasons_.empty() ? " (no hugetlbfs is mounted)"
+                                               : " (hugetlbfs has no room: " + reasons_ + ")";
+        writer.geometry_ = options_.geometry;
+        writer.view_.slots = pages_.at<Word>(layout_.ring_offset);
+        writer.view_.table = pages_.at<Word>(layout_.table_offset);
+        writer.view_.published = &pages_.at<SegmentHeader>(0)->published;
+        writer.view_.slot_count = options_.geometry.slots;
+        writer.view_.slot_words = layout_.slot_bytes / sizeof(Word);
+        writer.rows_ = pages_.at<InstrumentRow>(layout_.instruments_offset);
+        writer.file_ = std::move(file_);
+        writer.pages_ = std::move(pages_);
+        return writer;
+    }
+
+    const SegmentOptions& options_;
+    Layout layout_;
+    File folder_, file_;
+    Pages pages_;
+    std::string temporary_;
+    std::string reasons_;
+    std::vector<std::string> old_paths_;
+    std::uint64_t old_epoch_ = 0, bytes_ = 0, page_bytes_ = 4096;
+    bool hugetlb_ = false;
+};
+
+Result<Writer> Writer::create(const SegmentOptions& options) {
+    if (const char* fault = name_fault(options.name))
+        return Error{EINVAL, "segment name '" + options.name + "' " + fault};
+    if (!valid_geometry(options.geometry))
+        return Error{EINVAL,
+                     "segment '" + options.name +
+                         "': depth must be 1, 5, 10 or 20; slots a power of two from 2 to " +
+                         std::to_string(max_slots) + "; instruments 1 to " +
+                         std::to_string(max_instruments) + "; channels 1 to " +
+                         std::to_string(max_channels)};
+    return SegmentBuilder(options).build();
+}
+
+void Writer::close() noexcept {
+    if (!pages_.mapped()) return;
+    header().state.store(static_cast<std::uint64_t>(SegmentState::closed),
+                         std::memory_order_release);
+    pages_ = Pages();
+    file_ = File();
+}
+
+namespace {
+
+// Rows are rewritten by one thread only, so the version that is there says which comes next.
+template <class T>
+void write_row(Word* block, const T& row) noexcept {
+    const std::uint64_t version = block[0].load(std::memory_order_relaxed);
+    write_block<HardwareMemory>(block, version / 2,
+                                static_cast<const std::byte*>(static_cast<const void*>(&row)),
+                                sizeof(T) / sizeof(Word));
+}
+
+}  // namespace
+
+std::uint32_t Writer::add_instrument(const Identity& identity) noexcept {
+    if (instruments_ == geometry_.instruments) return no_instrument;
+    const std::uint32_t index = instruments_;
+    write_row(row(index).identity.data(), identity);
+    write_row(row(index).status.data(), InstrumentStatus{});
+    instruments_ += 1;
+    header().instruments.store(instruments_, std::memory_order_release);
+    return index;
+}
+
+std::uint32_t Writer::add_instrument(std::string_view symbol, std::uint16_t channel,
+                                     std::uint8_t price_places) noexcept {
+    Identity identity;
+    identity.symbol = Symbol(symbol);
+    identity.channel = channel;
+    identity.price_places = price_places;
+    return add_instrument(identity);
+}
+
+void Writer::rename_instrument(std::uint32_t index, std::string_view symbol,
+                               std::uint8_t price_places) noexcept {
+    WIREBOOK_CHECK(index < instruments_);
+    Identity identity;
+    Word* const block = row(index).identity.data();
+    const bool read = copy_block<HardwareMemory, RowFormat>(
+        block, block_version<HardwareMemory>(block),
+        static_cast<std::byte*>(static_cast<void*>(&identity)), 8);
+    WIREBOOK_CHECK(read);  // nobody else writes it
+    identity.symbol = Symbol(symbol);
+    identity.price_places = price_places;
+    write_row(block, identity);
+    Word& renames = header().renames;
+    renames.store(renames.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+}
+
+void Writer::set_status(std::uint32_t index, const InstrumentStatus& status) noexcept {
+    WIREBOOK_CHECK(index < instruments_);
+    write_row(row(index).status.data(), status);
+}
+
+}  // namespace wirebook::ring

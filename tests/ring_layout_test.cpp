@@ -1,0 +1,137 @@
+// The layout is the ABI: each number here is promised to readers built years ago. A change of one
+// is a change of abi_version.
+#include <catch2/catch.hpp>
+
+#include "wirebook/ring/segment.hpp"
+
+using namespace wirebook::ring;
+
+TEST_CASE("ring: the record's layout is that of ABI version 1", "[ring][layout]") {
+    CHECK(abi_version == 1);
+    CHECK(sizeof(Record) == 1088);
+    CHECK(offsetof(Record, sequence) == 0);
+    CHECK(offsetof(Record, instrument) == 8);
+    CHECK(offsetof(Record, kind) == 12);
+    CHECK(offsetof(Record, flags) == 13);
+    CHECK(offsetof(Record, quality) == 14);
+    CHECK(offsetof(Record, status) == 15);
+    CHECK(offsetof(Record, bid_price) == 16);
+    CHECK(offsetof(Record, bid_quantity) == 24);
+    CHECK(offsetof(Record, ask_price) == 32);
+    CHECK(offsetof(Record, ask_quantity) == 40);
+    CHECK(offsetof(Record, exchange_time_ns) == 48);
+    CHECK(offsetof(Record, receive_tsc) == 56);
+    CHECK(offsetof(Record, receive_time_ns) == 64);
+    CHECK(offsetof(Record, feed_sequence) == 72);
+    CHECK(offsetof(Record, packet) == 80);
+    CHECK(offsetof(Record, decoded_delta) == 88);
+    CHECK(offsetof(Record, booked_delta) == 92);
+    CHECK(offsetof(Record, published_delta) == 96);
+    CHECK(offsetof(Record, channel) == 100);
+    CHECK(offsetof(Record, line) == 102);
+    CHECK(offsetof(Record, time_source) == 103);
+    CHECK(offsetof(Record, bid_levels) == 104);
+    CHECK(offsetof(Record, ask_levels) == 105);
+    CHECK(offsetof(Record, bid_orders) == 108);
+    CHECK(offsetof(Record, ask_orders) == 112);
+    CHECK(offsetof(Record, levels) == record_head_bytes);
+    CHECK(sizeof(LevelRow) == 48);
+    CHECK(offsetof(LevelRow, ask) == 24);
+    CHECK(offsetof(Level, quantity) == 8);
+    CHECK(offsetof(Level, orders) == 16);
+}
+
+TEST_CASE("ring: the events' layouts are those of ABI version 1", "[ring][layout]") {
+    CHECK(offsetof(TradeEvent, quantity) == 8);
+    CHECK(offsetof(TradeEvent, match) == 16);
+    CHECK(offsetof(TradeEvent, resting_side) == 24);
+    CHECK(offsetof(TradeEvent, printable) == 25);
+    CHECK(offsetof(TradeEvent, code) == 26);
+    CHECK(offsetof(TradeBreakEvent, match) == 16);
+    CHECK(offsetof(StatusEvent, code) == 1);
+    CHECK(offsetof(StatusEvent, value) == 2);
+    CHECK(offsetof(StatusEvent, reason) == 8);
+    CHECK(offsetof(AuctionEvent, indicative_price) == 8);
+    CHECK(offsetof(AuctionEvent, far_price) == 16);
+    CHECK(offsetof(AuctionEvent, paired_quantity) == 24);
+    CHECK(offsetof(AuctionEvent, imbalance_quantity) == 32);
+    CHECK(offsetof(AuctionEvent, imbalance_side) == 40);
+    CHECK(offsetof(AuctionEvent, cross_type) == 42);
+    CHECK(offsetof(SystemEvent, group) == 8);
+    CHECK(offsetof(GapEvent, last) == 8);
+    CHECK(offsetof(GapEvent, lines) == 16);
+    CHECK(offsetof(SessionEvent, next_sequence) == 16);
+    CHECK(offsetof(QualityEvent, after) == 1);
+    CHECK(offsetof(DirectoryEvent, round_lot) == 16);
+    CHECK(offsetof(DirectoryEvent, price_places) == 24);
+}
+
+TEST_CASE("ring: an event lies in the record where a snapshot has its book", "[ring][layout]") {
+    Record record;
+    record.exchange_time_ns = 1;
+    record.receive_time_ns = 2;
+    AuctionEvent auction;
+    auction.reference_price = 11;
+    auction.indicative_price = 12;
+    auction.far_price = 13;
+    auction.paired_quantity = 14;
+    auction.imbalance_quantity = 15;
+    auction.cross_type[0] = 'O';
+    record.set_event(auction);
+    CHECK(record.kind == RecordKind::auction);
+    CHECK(record.bid_price == 11);
+    CHECK(record.ask_price == 13);
+    CHECK(record.exchange_time_ns == 1);
+    CHECK(record.receive_time_ns == 2);
+    const auto* bytes = static_cast<const unsigned char*>(static_cast<const void*>(&record));
+    CHECK(bytes[104] == 15);
+    CHECK(bytes[114] == 'O');
+    const auto back = record.event<AuctionEvent>();
+    CHECK(back.far_price == 13);
+    CHECK(back.imbalance_quantity == 15);
+    CHECK(back.cross_type[0] == 'O');
+}
+
+TEST_CASE("ring: slots are whole cache lines for every depth", "[ring][layout]") {
+    CHECK(slot_bytes_of(1) == 128);
+    CHECK(slot_bytes_of(5) == 320);
+    CHECK(slot_bytes_of(10) == 576);
+    CHECK(slot_bytes_of(20) == 1088);
+    CHECK(record_words(RecordKind::snapshot, 0, 0) == 16);
+    CHECK(record_words(RecordKind::snapshot, 2, 5) == 16 + 4 * 6);
+    CHECK(record_words(RecordKind::trade, 20, 20) == 16);
+}
+
+TEST_CASE("ring: the header's layout is that of ABI version 1", "[ring][layout]") {
+    CHECK(sizeof(SegmentHeader) == 4096);
+    CHECK(offsetof(SegmentHeader, abi) == 8);
+    CHECK(offsetof(SegmentHeader, endian) == 12);
+    CHECK(offsetof(SegmentHeader, slot_bytes) == 28);
+    CHECK(offsetof(SegmentHeader, segment_bytes) == 32);
+    CHECK(offsetof(SegmentHeader, slots) == 40);
+    CHECK(offsetof(SegmentHeader, depth) == 48);
+    CHECK(offsetof(SegmentHeader, instruments_offset) == 64);
+    CHECK(offsetof(SegmentHeader, epoch) == 88);
+    CHECK(offsetof(SegmentHeader, writer_pid) == 96);
+    CHECK(offsetof(SegmentHeader, ns_per_tick) == 128);
+    CHECK(offsetof(SegmentHeader, published) == 256);
+    CHECK(offsetof(SegmentHeader, heartbeat) == 384);
+    CHECK(offsetof(SegmentHeader, state) == 392);
+    CHECK(offsetof(SegmentHeader, instruments) == 512);
+    CHECK(offsetof(SegmentHeader, renames) == 520);
+    CHECK(offsetof(SegmentHeader, quality) == 640);
+    const Layout layout = layout_of({.depth = 5, .slots = 64, .instruments = 16, .channels = 1});
+    CHECK(layout.instruments_offset == 4096);
+    CHECK(layout.table_offset == 4096 + 4096);
+    CHECK(layout.ring_offset == 8192 + 8192);
+    CHECK(layout.used_bytes == 16384 + 20480);
+}
+
+TEST_CASE("ring: a name that could leave the folder is refused", "[ring]") {
+    for (const char* good : {"nasdaq", "nasdaq.0", "A-b_c9"}) CHECK(name_fault(good) == nullptr);
+    for (const char* bad : {"", ".", "..", ".hidden", "a/b", "../x", "a b", "a\nb", "a~1"})
+        CHECK(name_fault(bad) != nullptr);
+    CHECK(name_fault(std::string(63, 'x')) == nullptr);
+    CHECK(name_fault(std::string(64, 'x')) != nullptr);
+    CHECK(name_fault(std::string_view("a\0b", 3)) != nullptr);
+}
