@@ -1,0 +1,224 @@
+// Ethernet ports through rte_ethdev; see port.hpp.
+#include "port.hpp"
+
+#include <rte_dev.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+#include <rte_mbuf_dyn.h>
+#include <time.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <string_view>
+
+#include "eal_log.hpp"
+
+namespace wirebook::io::dpdk {
+
+namespace {
+
+constexpr std::uint16_t default_mtu = 1500;
+constexpr std::uint16_t frame_overhead = 14 + 2 * 4 + 4;  // Ethernet, two VLAN tags, checksum
+
+// `code` as DPDK's functions return it: 0 or a negative errno.
+Error port_error(const Port& port, std::string_view what, int code) {
+    std::string text = port.device.name + ": " + std::string(what) + ": " + rte_strerror(-code);
+    const std::string log = take_gathered();
+    if (!log.empty()) text += " (" + log + ")";
+    return Error{-code, text};
+}
+
+// Virtual drivers return -1 for almost anything, so their own words are what counts.
+Error probe_error(const DeviceName& device, int code) {
+    const std::string log = take_gathered();
+    const std::string why = log.empty() ? rte_strerror(-code) : log.c_str();
+    if (code == -EFAULT) {  // the only case: no bus, no driver knows the name
+        return Error{EINVAL, device.name + ": no driver for it is built in (" + why + ")"};
+    }
+    return Error{code == -1 ? ENODEV : -code,
+                 device.name + ": the device does not start (" + why + ")"};
+}
+
+std::optional<std::uint16_t> port_of_device(const std::string& name) {
+    std::uint64_t next = rte_eth_find_next(0);
+    for (; next < RTE_MAX_ETHPORTS;
+         next = rte_eth_find_next(static_cast<std::uint16_t>(next + 1))) {
+        const auto id = static_cast<std::uint16_t>(next);
+        rte_eth_dev_info info{};
+        if (rte_eth_dev_info_get(id, &info) != 0 || info.device == nullptr) continue;
+        if (name == rte_dev_name(info.device)) return id;
+    }
+    return std::nullopt;
+}
+
+std::uint16_t choose_queues(const Port& port, const DpdkPortOptions& wanted,
+                            const rte_eth_dev_info& info) {
+    if (wanted.queues != 0) return wanted.queues;
+    const std::uint16_t created = port.device.queues;
+    return created != 0 ? std::min(created, info.max_rx_queues) : std::uint16_t{1};
+}
+
+rte_eth_conf make_conf(Port& port, std::uint16_t mtu, std::uint16_t data_room,
+                       const rte_eth_dev_info& info) {
+    rte_eth_conf conf{};
+    conf.rxmode.mtu = mtu;  // 0: the driver's default
+    const unsigned longest = (mtu == 0 ? default_mtu : mtu) + frame_overhead;
+    if (longest > data_room && (info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER) != 0) {
+        conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_SCATTER;
+    }
+    port.wants_stamps = (info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_TIMESTAMP) != 0;
+    if (port.wants_stamps) conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_TIMESTAMP;
+    const std::uint64_t hashes = info.flow_type_rss_offloads & (RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP);
+    if (port.queues > 1 && hashes != 0) {
+        conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
+        conf.rx_adv_conf.rss_conf.rss_hf = hashes;
+    }
+    return conf;
+}
+
+// Multicast reaches us with all-multicast; some drivers only have promiscuous mode.
+std::optional<Error> accept_multicast(const Port& port, std::vector<std::string>& notices) {
+    int code = rte_eth_allmulticast_enable(port.id);
+    if (code == 0) return std::nullopt;
+    if (code != -ENOTSUP) return port_error(port, "switch all-multicast on", code);
+    code = rte_eth_promiscuous_enable(port.id);
+    if (code == 0) return std::nullopt;
+    if (code != -ENOTSUP) return port_error(port, "switch promiscuous mode on", code);
+    notices.push_back(port.device.name +
+                      ": the driver has neither all-multicast nor promiscuous mode; it delivers "
+                      "what it delivers");
+    return std::nullopt;
+}
+
+}  // namespace
+
+Result<Port> find_port(const DeviceName& device) {
+    Port port;
+    port.device = device;
+    if (!device.pci) {
+        const int code = rte_dev_probe(device.arguments.c_str());
+        if (code < 0) return probe_error(device, code);
+    }
+    const auto id = port_of_device(device.name);
+    if (!id) {
+        const std::string why = device.pci ? explain_missing_pci(device.name, "/sys")
+                                           : device.name + ": the device has no port";
+        const std::string log = take_gathered();
+        return Error{ENODEV, log.empty() ? why : why + " (" + log + ")"};
+    }
+    port.id = *id;
+    const int node = rte_eth_dev_socket_id(*id);
+    port.numa_node = node;
+    return port;
+}
+
+std::optional<Error> configure_port(Port& port, const DpdkPortOptions& wanted,
+                                    const DpdkOptions& options) {
+    rte_eth_dev_info info{};
+    int code = rte_eth_dev_info_get(port.id, &info);
+    if (code != 0) return port_error(port, "ask for its abilities", code);
+    port.driver = info.driver_name == nullptr ? "?" : info.driver_name;
+    port.queues = choose_queues(port, wanted, info);
+    if (port.queues == 0 || port.queues > info.max_rx_queues) {
+        return Error{EINVAL, port.device.name + ": " + std::to_string(port.queues) +
+                                 " receive queues; the device has " +
+                                 std::to_string(info.max_rx_queues)};
+    }
+    const rte_eth_conf conf = make_conf(port, wanted.mtu, options.data_room, info);
+    // One transmit queue, where there is one: some drivers start only with it, and what the
+    // port itself has to send (group membership) leaves through it.
+    const auto transmit = std::min<std::uint16_t>(1, info.max_tx_queues);
+    code = rte_eth_dev_configure(port.id, port.queues, transmit, &conf);
+    if (code != 0) return port_error(port, "configure", code);
+    port.configured = true;
+    port.descriptors = options.descriptors;
+    std::uint16_t transmit_descriptors = 256;
+    code = rte_eth_dev_adjust_nb_rx_tx_desc(port.id, &port.descriptors, &transmit_descriptors);
+    if (code != 0) return port_error(port, "choose descriptors", code);
+    if (transmit == 0) return std::nullopt;
+    code = rte_eth_tx_queue_setup(port.id, 0, transmit_descriptors,
+                                  static_cast<unsigned>(port.numa_node), nullptr);
+    if (code != 0) return port_error(port, "set a transmit queue up", code);
+    return std::nullopt;
+}
+
+std::optional<Error> start_port(Port& port, rte_mempool* pool, std::vector<std::string>& notices) {
+    for (std::uint16_t queue = 0; queue < port.queues; ++queue) {
+        const int code = rte_eth_rx_queue_setup(
+            port.id, queue, port.descriptors, static_cast<unsigned>(port.numa_node), nullptr, pool);
+        if (code != 0) return port_error(port, "set a receive queue up", code);
+    }
+    const int code = rte_eth_dev_start(port.id);
+    if (code != 0) return port_error(port, "start", code);
+    port.started = true;
+    if (auto error = accept_multicast(port, notices)) return error;
+    if (port.driver == "net_pcap") {
+        port.stamps = Stamps::capture_us;
+    } else if (port.wants_stamps) {
+        port.stamps = Stamps::nic_unchecked;
+    }
+    return std::nullopt;
+}
+
+bool port_link_up(const Port& port) noexcept {
+    rte_eth_link link{};
+    const int code = rte_eth_link_get_nowait(port.id, &link);
+    return code == -ENOTSUP || (code == 0 && link.link_status == RTE_ETH_LINK_UP);
+}
+
+void wait_for_links(const std::vector<Port>& ports, std::uint32_t limit_ms,
+                    std::vector<std::string>& notices) {
+    constexpr std::uint32_t step_ms = 5;
+    constexpr long ns_in_ms = 1'000'000;
+    const timespec step{0, step_ms * ns_in_ms};
+    std::uint32_t waited_ms = 0;
+    const auto all_up = [&] { return std::all_of(ports.begin(), ports.end(), port_link_up); };
+    while (!all_up() && waited_ms < limit_ms) {
+        nanosleep(&step, nullptr);
+        waited_ms += step_ms;
+    }
+    for (const Port& port : ports) {
+        if (port_link_up(port)) continue;
+        notices.push_back(port.device.name + ": the link is down (waited " +
+                          std::to_string(waited_ms) + " ms); packets come once it is up");
+    }
+}
+
+DpdkPortStats read_stats(const Port& port) noexcept {
+    rte_eth_stats raw{};
+    if (rte_eth_stats_get(port.id, &raw) != 0) return {};
+    return {raw.ipackets, raw.ibytes, raw.imissed, raw.rx_nombuf, raw.ierrors};
+}
+
+std::string describe(const Port& port) {
+    rte_ether_addr mac{};
+    rte_eth_link link{};
+    std::array<char, RTE_ETHER_ADDR_FMT_SIZE> mac_text{};
+    if (rte_eth_macaddr_get(port.id, &mac) == 0) {
+        rte_ether_format_addr(mac_text.data(), RTE_ETHER_ADDR_FMT_SIZE, &mac);
+    }
+    std::string link_text = "link unknown";
+    if (rte_eth_link_get_nowait(port.id, &link) == 0) {
+        link_text = link.link_status == RTE_ETH_LINK_UP ? "link up" : "link down";
+        if (link.link_speed != 0 && link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN) {
+            link_text += " at " + std::to_string(link.link_speed) + " Mbit/s";
+        }
+    }
+    constexpr std::array<std::string_view, 4> stamps{
+        "time of arrival by this machine's TSC", "times of the capture file, in microseconds",
+        "times of the NIC if they turn out to be UTC, else TSC", "times of the NIC"};
+    return port.device.name + ": " + port.driver + ", " + std::to_string(port.queues) +
+           (port.queues == 1 ? " queue" : " queues") + " of " + std::to_string(port.descriptors) +
+           " descriptors, MAC " + mac_text.data() + ", " + link_text + ", " +
+           std::string(stamps[static_cast<std::size_t>(port.stamps)]);
+}
+
+void close_port(Port& port) noexcept {
+    if (port.started) static_cast<void>(rte_eth_dev_stop(port.id));
+    if (port.configured) static_cast<void>(rte_eth_dev_close(port.id));
+    port.started = port.configured = false;
+}
+
+}  // namespace wirebook::io::dpdk

@@ -1,0 +1,59 @@
+// One Ethernet port: found, configured, started, asked. Control thread only.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device_name.hpp"
+#include "wirebook/core/result.hpp"
+#include "wirebook/io/dpdk_source.hpp"
+
+struct rte_mempool;
+
+namespace wirebook::io::dpdk {
+
+// What the driver's stamp of a packet is worth.
+enum class Stamps : std::uint8_t {
+    none,           // no stamps
+    capture_us,     // net_pcap: the file's, microseconds since the epoch
+    nic_unchecked,  // the NIC stamps; whether with UTC shows at the first packet
+    nic_utc_ns,
+};
+
+struct Port {
+    DeviceName device;
+    std::uint16_t id = 0;  // DPDK's number
+    std::string driver;
+    std::uint16_t queues = 1;
+    std::uint16_t descriptors = 0;  // of each queue
+    int numa_node = -1;
+    bool configured = false;
+    bool started = false;
+    bool wants_stamps = false;  // the NIC offers them and they were switched on
+    Stamps stamps = Stamps::none;
+};
+
+// Finds the port of a device, probing it first where it is virtual (EAL probed the PCI ones).
+[[nodiscard]] Result<Port> find_port(const DeviceName& device);
+
+// Chooses queues, descriptors and offloads and tells the driver; before the pool exists, since
+// the pool's size depends on what the driver makes of the descriptors.
+[[nodiscard]] std::optional<Error> configure_port(Port& port, const DpdkPortOptions& wanted,
+                                                  const DpdkOptions& options);
+
+// Queues, start, reception of multicast. Adds sentences to `notices`.
+[[nodiscard]] std::optional<Error> start_port(Port& port, rte_mempool* pool,
+                                              std::vector<std::string>& notices);
+
+// Waits until every link is up, at most so long; names those that are not.
+void wait_for_links(const std::vector<Port>& ports, std::uint32_t limit_ms,
+                    std::vector<std::string>& notices);
+
+[[nodiscard]] bool port_link_up(const Port& port) noexcept;
+[[nodiscard]] DpdkPortStats read_stats(const Port& port) noexcept;
+[[nodiscard]] std::string describe(const Port& port);
+void close_port(Port& port) noexcept;
+
+}  // namespace wirebook::io::dpdk
