@@ -1,0 +1,110 @@
+// One channel: its sequence, its handler and its books, and what it counted.
+//
+// A channel is a MoldUDP64 session or an IEX (protocol, channel, session), with all the lines that
+// carry it, and whatever sessions follow. May depend on core, wire and book. Owned by one lcore.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "wirebook/book/book_set.hpp"
+#include "wirebook/core/arena.hpp"
+#include "wirebook/feed/batch_writer.hpp"
+#include "wirebook/feed/counters.hpp"
+#include "wirebook/feed/iex_handler.hpp"
+#include "wirebook/feed/itch50_handler.hpp"
+#include "wirebook/feed/jnx_handler.hpp"
+#include "wirebook/feed/sequencer.hpp"
+#include "wirebook/feed/symbol_filter.hpp"
+#include "wirebook/wire/address.hpp"
+#include "wirebook/wire/protocol.hpp"
+
+namespace wirebook::feed {
+
+// One of a channel's sources: a UDP group, and where lines are told apart by it, an input.
+struct LineKey {
+    static constexpr std::uint16_t any_input = 0xFFFF;
+
+    wire::Address address;
+    std::uint16_t udp_port = 0;
+    std::uint16_t input = any_input;  // of the file or port
+    std::uint64_t sub_channel = 0;    // IEX: protocol and channel id; else 0
+
+    friend constexpr bool operator==(const LineKey&, const LineKey&) noexcept = default;
+};
+
+struct ChannelOptions {
+    std::string name;  // "": made up from the group
+    wire::Protocol protocol = wire::Protocol::itch50;
+    std::vector<LineKey> lines;  // configured ones; sub_channel is not compared
+    SymbolFilter filter;
+    SequencerOptions sequencer;
+    book::BookSetOptions books;
+    bool prefault = false;  // touch all memory at start
+};
+
+using Handler = std::variant<Itch50Handler, JnxHandler, TopsHandler, DeepHandler>;
+
+// Properties of a protocol that the channel needs before it has a handler.
+struct ProtocolTraits {
+    std::uint32_t instruments;  // most that the feed can name; 0: as configured
+    bool trading_by_default;
+    bool clears_after_gap;
+    bool heals;  // starting in the middle is good from the start: levels and quotes come whole
+};
+[[nodiscard]] ProtocolTraits traits_of(wire::Protocol protocol) noexcept;
+
+// A session id as people write it: "000010059B"; IEX "1/1196785920", channel and session.
+[[nodiscard]] std::string session_text(wire::Protocol protocol, const wire::SessionKey& key);
+
+class Channel {
+public:
+    [[nodiscard]] static Result<std::unique_ptr<Channel>> create(std::uint16_t index,
+                                                                 ChannelOptions options,
+                                                                 book::UpdateBatch& batch);
+    Channel(const Channel&) = delete;
+    Channel& operator=(const Channel&) = delete;
+
+    [[nodiscard]] std::uint16_t index() const noexcept { return index_; }
+    [[nodiscard]] const std::string& name() const noexcept { return options_.name; }
+    [[nodiscard]] wire::Protocol protocol() const noexcept { return options_.protocol; }
+    [[nodiscard]] const book::BookSet& books() const noexcept { return books_; }
+    [[nodiscard]] book::BookSet& books() noexcept { return books_; }
+    [[nodiscard]] const ChannelOptions& options() const noexcept { return options_; }
+    [[nodiscard]] ProtocolTraits traits() const noexcept { return traits_of(protocol()); }
+    [[nodiscard]] Quality quality() const noexcept { return quality_; }
+    [[nodiscard]] const Sequencer& sequencer() const noexcept { return sequencer_; }
+    // Lines that were seen; the next one gets the number that add_line() returns.
+    [[nodiscard]] std::uint16_t lines() const noexcept { return lines_; }
+    std::uint16_t add_line() noexcept { return lines_++; }
+    // What sorts instruments of the same symbol: the feed's own key, as numbers.
+    [[nodiscard]] InstrumentMap::Key instrument_key(std::uint32_t instrument) const noexcept;
+    // Messages by wire type.
+    [[nodiscard]] const std::array<std::uint64_t, 256>& by_type() const noexcept {
+        return by_type_;
+    }
+
+private:
+    template <class Observer>
+    friend class Pipeline;
+
+    Channel(std::uint16_t index, ChannelOptions options, Arena arena, book::BookSet books,
+            book::UpdateBatch& batch);
+
+    std::uint16_t index_;
+    ChannelOptions options_;
+    Arena arena_;
+    book::BookSet books_;
+    BatchWriter out_;
+    Handler handler_;
+    Sequencer sequencer_;
+    Quality quality_ = Quality::not_ready;
+    std::array<std::uint64_t, 256> by_type_{};
+    std::uint16_t lines_ = 0;
+};
+
+}  // namespace wirebook::feed

@@ -1,0 +1,78 @@
+// Which channel a datagram belongs to: by its UDP group, and for a group not seen before by the
+// session that it carries. CONTRACT's "Channels and lines".
+//
+// May depend on core, wire and book. One owner thread. Opening a channel allocates; it happens at
+// start for configured channels, and at a channel's first packet in an unconfigured replay.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "wirebook/feed/channel.hpp"
+#include "wirebook/wire/frame.hpp"
+
+namespace wirebook::feed {
+
+enum class ChecksumPolicy : std::uint8_t { off, count, drop };
+
+struct PipelineOptions {
+    std::optional<wire::Protocol> feed;  // of channels that nobody configured; none: by content
+    ChecksumPolicy checksum = ChecksumPolicy::count;
+    bool inputs_are_lines = false;  // the same group in two inputs is two lines
+    bool open_unknown = true;       // false: what is of no configured channel is dropped
+    std::vector<ChannelOptions> channels;
+    ChannelOptions unknown;  // what an unconfigured channel gets: filter, sizes, waits
+};
+
+class ChannelMap {
+public:
+    // A capture of anything can hold thousands of groups; each channel reserves memory.
+    static constexpr std::size_t channel_limit = 256;
+    static constexpr std::size_t route_limit = 1024;  // routes are searched one by one
+
+    ChannelMap(PipelineOptions options, book::UpdateBatch& batch)
+        : options_(std::move(options)), batch_(batch) {
+        channels_.reserve(channel_limit);
+    }
+
+    [[nodiscard]] Status open_configured();
+
+    // Parses the transport into `item` and finds the channel; nullptr: dropped and counted.
+    [[nodiscard]] Channel* find(const wire::Datagram& datagram, Item& item,
+                                FeedCounters& counters) noexcept;
+    // A message of a BinaryFILE: every input is a channel, or all of them are lines of one.
+    [[nodiscard]] Channel* find_binaryfile(Item& item) noexcept;
+
+    [[nodiscard]] std::span<const std::unique_ptr<Channel>> channels() const noexcept {
+        return channels_;
+    }
+    [[nodiscard]] const PipelineOptions& options() const noexcept { return options_; }
+    // Why a channel could not be opened; its packets count as no_channel.
+    [[nodiscard]] const std::optional<Error>& open_error() const noexcept { return open_error_; }
+
+private:
+    struct Route {
+        LineKey key;
+        Channel* channel;
+        std::uint16_t line;
+    };
+
+    [[nodiscard]] const Route* route_of(const LineKey& key) noexcept;
+    [[nodiscard]] const Route* add_route(const LineKey& key, Channel& channel);
+    [[nodiscard]] Channel* channel_for(const LineKey& key, wire::Protocol protocol,
+                                       const wire::TransportPacket& packet);
+    [[nodiscard]] Channel* open_channel(ChannelOptions options);
+    [[nodiscard]] wire::TransportStatus parse(const wire::Datagram& datagram, bool iex,
+                                              Item& item) const noexcept;
+
+    PipelineOptions options_;
+    book::UpdateBatch& batch_;
+    std::vector<std::unique_ptr<Channel>> channels_;
+    std::vector<Route> routes_;
+    std::size_t last_route_ = 0;
+    std::optional<Error> open_error_;
+};
+
+}  // namespace wirebook::feed

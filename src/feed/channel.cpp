@@ -1,0 +1,88 @@
+#include "wirebook/feed/channel.hpp"
+
+#include <cstring>
+#include <utility>
+
+namespace wirebook::feed {
+namespace {
+
+Handler make_handler(wire::Protocol protocol, BatchWriter out, const SymbolFilter& filter,
+                     std::uint32_t instruments) {
+    switch (protocol) {
+        case wire::Protocol::itch50: return Handler(std::in_place_type<Itch50Handler>, out, filter);
+        case wire::Protocol::itch_jnx:
+            return Handler(std::in_place_type<JnxHandler>, out, filter, instruments);
+        case wire::Protocol::iex_tops:
+            return Handler(std::in_place_type<TopsHandler>, out, filter, instruments);
+        case wire::Protocol::iex_deep: break;
+    }
+    return Handler(std::in_place_type<DeepHandler>, out, filter, instruments);
+}
+
+}  // namespace
+
+ProtocolTraits traits_of(wire::Protocol protocol) noexcept {
+    switch (protocol) {
+        case wire::Protocol::itch50:
+            return {Itch50Handler::instruments, Itch50Handler::trading_by_default, false, false};
+        case wire::Protocol::itch_jnx: return {0, false, false, false};
+        case wire::Protocol::iex_tops: return {0, true, false, true};
+        case wire::Protocol::iex_deep: break;
+    }
+    return {0, true, true, true};
+}
+
+Result<std::unique_ptr<Channel>> Channel::create(std::uint16_t index, ChannelOptions options,
+                                                 book::UpdateBatch& batch) {
+    const ProtocolTraits traits = traits_of(options.protocol);
+    if (traits.instruments != 0) options.books.instruments = traits.instruments;
+    options.books.trading_by_default = traits.trading_by_default;
+    auto arena = Arena::create({.bytes = book::BookSet::bytes_needed(options.books),
+                                .prefault = options.prefault,
+                                .hugetlb = options.prefault});
+    if (!arena) return arena.error();
+    auto books = book::BookSet::create(arena.value(), options.books);
+    if (!books) return books.error();
+    return std::unique_ptr<Channel>(new Channel(index, std::move(options),
+                                                std::move(arena).value(),
+                                                std::move(books).value(), batch));
+}
+
+Channel::Channel(std::uint16_t index, ChannelOptions options, Arena arena, book::BookSet books,
+                 book::UpdateBatch& batch)
+    : index_(index),
+      options_(std::move(options)),
+      arena_(std::move(arena)),
+      books_(std::move(books)),
+      out_(batch),
+      handler_(make_handler(options_.protocol, out_, options_.filter, options_.books.instruments)),
+      sequencer_(options_.sequencer) {}
+
+InstrumentMap::Key Channel::instrument_key(std::uint32_t instrument) const noexcept {
+    if (protocol() == wire::Protocol::itch50) return {0, instrument};
+    return std::visit(
+        [&](const auto& handler) -> InstrumentMap::Key {
+            if constexpr (requires { handler.instruments(); }) {
+                const InstrumentMap::Key key = handler.instruments().key_of(instrument);
+                return {key.high, __builtin_bswap64(key.low)};  // text sorts by its first byte
+            } else {
+                return {};
+            }
+        },
+        handler_);
+}
+
+std::string session_text(wire::Protocol protocol, const wire::SessionKey& key) {
+    if (protocol == wire::Protocol::itch50 || protocol == wire::Protocol::itch_jnx) {
+        std::string text(key.data(), 10);
+        while (!text.empty() && (text.back() == ' ' || text.back() == '\0')) text.pop_back();
+        return text;
+    }
+    std::uint32_t channel = 0;
+    std::uint32_t session = 0;
+    std::memcpy(&channel, key.data() + 2, sizeof channel);
+    std::memcpy(&session, key.data() + 6, sizeof session);
+    return std::to_string(channel) + "/" + std::to_string(session);
+}
+
+}  // namespace wirebook::feed

@@ -1,0 +1,155 @@
+#include "wirebook/feed/channel_map.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "wirebook/wire/iex_tp.hpp"
+#include "wirebook/wire/moldudp64.hpp"
+
+namespace wirebook::feed {
+namespace {
+
+bool over_iex_tp(wire::Protocol protocol) noexcept {
+    return protocol == wire::Protocol::iex_tops || protocol == wire::Protocol::iex_deep;
+}
+
+std::optional<wire::Protocol> iex_protocol(std::uint16_t id) noexcept {
+    if (id == wire::iex_tp::protocol_tops_1_6) return wire::Protocol::iex_tops;
+    if (id == wire::iex_tp::protocol_deep_1_0) return wire::Protocol::iex_deep;
+    return std::nullopt;
+}
+
+bool same_group(const LineKey& a, const LineKey& b) noexcept {
+    return a.address == b.address && a.udp_port == b.udp_port &&
+           (a.input == b.input || a.input == LineKey::any_input || b.input == LineKey::any_input);
+}
+
+}  // namespace
+
+Status ChannelMap::open_configured() {
+    for (ChannelOptions& options : options_.channels) {
+        const bool iex = over_iex_tp(options.protocol);
+        const std::vector<LineKey> lines = options.lines;
+        Channel* channel = open_channel(std::move(options));
+        if (channel == nullptr) return *open_error_;
+        if (iex) continue;  // routed by protocol and channel id, at their first segment
+        for (const LineKey& line : lines) static_cast<void>(add_route(line, *channel));
+    }
+    return Ok{};
+}
+
+Channel* ChannelMap::open_channel(ChannelOptions options) {
+    if (channels_.size() == channel_limit) return nullptr;
+    auto channel = Channel::create(static_cast<std::uint16_t>(channels_.size()),
+                                   std::move(options), batch_);
+    if (!channel) {
+        open_error_ = channel.error();
+        return nullptr;
+    }
+    channels_.push_back(std::move(channel).value());
+    return channels_.back().get();
+}
+
+const ChannelMap::Route* ChannelMap::route_of(const LineKey& key) noexcept {
+    const auto matches = [&](const Route& route) {
+        return route.key.sub_channel == key.sub_channel && same_group(route.key, key);
+    };
+    if (last_route_ < routes_.size() && matches(routes_[last_route_])) return &routes_[last_route_];
+    const auto found = std::find_if(routes_.begin(), routes_.end(), matches);
+    if (found == routes_.end()) return nullptr;
+    last_route_ = static_cast<std::size_t>(found - routes_.begin());
+    return &*found;
+}
+
+const ChannelMap::Route* ChannelMap::add_route(const LineKey& key, Channel& channel) {
+    routes_.push_back({key, &channel, channel.add_line()});
+    return &routes_.back();
+}
+
+wire::TransportStatus ChannelMap::parse(const wire::Datagram& datagram, bool iex,
+                                        Item& item) const noexcept {
+    return iex ? wire::iex_tp::parse(datagram.payload, item.transport)
+               : wire::moldudp64::parse(datagram.payload, item.transport);
+}
+
+Channel* ChannelMap::find(const wire::Datagram& datagram, Item& item,
+                          FeedCounters& counters) noexcept {
+    LineKey key{datagram.destination, datagram.destination_port, item.packet.input, 0};
+    if (!options_.inputs_are_lines && options_.channels.empty()) key.input = LineKey::any_input;
+    const Route* route = route_of(key);
+    const bool iex = route == nullptr && (options_.feed ? over_iex_tp(*options_.feed)
+                                                        : wire::iex_tp::recognise(datagram.payload));
+    switch (parse(datagram, iex, item)) {
+        case wire::TransportStatus::ok: break;
+        case wire::TransportStatus::malformed: counters.malformed += 1; return nullptr;
+        case wire::TransportStatus::other_version: counters.no_channel += 1; return nullptr;
+    }
+    if (iex) {
+        std::uint32_t channel_id = 0;
+        std::memcpy(&channel_id, item.transport.session_key.data() + 2, sizeof channel_id);
+        key.sub_channel = (std::uint64_t{item.transport.protocol_id} << 32) | channel_id;
+        route = route_of(key);
+    }
+    if (route == nullptr) {
+        const auto protocol = iex ? iex_protocol(item.transport.protocol_id)
+                                  : options_.feed.value_or(wire::Protocol::itch50);
+        Channel* channel = nullptr;
+        if (protocol && (!options_.feed || *protocol == *options_.feed) &&
+            routes_.size() < route_limit) {
+            channel = channel_for(key, *protocol, item.transport);
+        }
+        if (channel == nullptr) {
+            counters.no_channel += 1;
+            return nullptr;
+        }
+        route = add_route(key, *channel);
+    }
+    item.line = route->line;
+    return route->channel;
+}
+
+// A configured channel that names the group; else the one that has or had the session; else a
+// new one.
+Channel* ChannelMap::channel_for(const LineKey& key, wire::Protocol protocol,
+                                 const wire::TransportPacket& packet) {
+    for (const auto& channel : channels_) {
+        if (channel->protocol() != protocol) continue;
+        for (const LineKey& line : channel->options().lines) {
+            if (same_group(line, key)) return channel.get();
+        }
+    }
+    if (!options_.open_unknown) return nullptr;
+    for (const auto& channel : channels_) {
+        if (channel->protocol() == protocol && channel->options().lines.empty() &&
+            channel->sequencer().has_or_had(packet.session_key)) {
+            return channel.get();
+        }
+    }
+    ChannelOptions options = options_.unknown;
+    options.protocol = protocol;
+    if (options.name.empty()) {
+        options.name = wire::to_string(key.address) + ":" + std::to_string(key.udp_port);
+    }
+    return open_channel(std::move(options));
+}
+
+Channel* ChannelMap::find_binaryfile(Item& item) noexcept {
+    LineKey key{{}, 0, item.packet.input, 0};
+    if (options_.inputs_are_lines) key.input = LineKey::any_input;
+    item.transport.sequence = item.packet.record + 1;
+    item.transport.count = 1;
+    item.transport.blocks = item.packet.frame();
+    const Route* route = route_of(key);
+    if (route == nullptr) {
+        ChannelOptions options = options_.unknown;
+        options.protocol = options_.feed.value_or(wire::Protocol::itch50);
+        if (options.name.empty()) options.name = "file" + std::to_string(item.packet.input);
+        Channel* channel = open_channel(std::move(options));
+        if (channel == nullptr) return nullptr;
+        route = add_route(key, *channel);
+    }
+    item.line = route->line;
+    return route->channel;
+}
+
+}  // namespace wirebook::feed
