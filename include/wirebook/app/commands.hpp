@@ -1,0 +1,14 @@
+// The commands of the program; each returns the exit status. Cold, one thread.
+#pragma once
+
+#include "wirebook/app/options.hpp"
+
+namespace wirebook::app {
+
+// Capture files through the whole path (docs/replay.md).
+[[nodiscard]] int run_replay(const ReplayOptions& options);
+// Packets of DPDK ports through the same path (docs/dpdk.md). Exit status 3 with what to do where
+// this build has no DPDK.
+[[nodiscard]] int run_live(const RunOptions& options);
+
+}  // namespace wirebook::app

@@ -1,0 +1,125 @@
+// The configuration file (TOML) as typed data, validated in full before anything is started.
+//
+// Every problem is reported with file, line, column and key, all of them together; a Config that
+// was handed out obeys the ranges written here. docs/configuration.md describes the keys for
+// users, and config_keys() is the list that parser, suggestions and that page share.
+// One thread, at start; afterwards the Config is read only.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wirebook/core/result.hpp"
+#include "wirebook/wire/address.hpp"
+#include "wirebook/wire/protocol.hpp"
+
+namespace wirebook::app {
+
+enum class ChecksumPolicy : std::uint8_t { off, count, drop };
+enum class PublishMode : std::uint8_t { changed, touched };
+
+// A UDP destination.
+struct GroupAddress {
+    wire::Address address;
+    std::uint16_t udp_port = 0;  // host order, never 0
+
+    friend bool operator==(const GroupAddress&, const GroupAddress&) = default;
+    [[nodiscard]] std::string to_string() const;  // "233.54.12.111:26477", "[ff3e::1]:26477"
+};
+// "ADDR:PORT" or "[ADDR6]:PORT"; nothing for any other text, address 0 and port 0.
+[[nodiscard]] std::optional<GroupAddress> parse_group_address(const std::string& text);
+
+struct LineConfig {
+    GroupAddress group;
+    std::optional<std::uint32_t> port;  // index into Config::ports; always there for run
+};
+
+struct ChannelConfig {
+    std::string name;  // unique
+    wire::Protocol feed = wire::Protocol::itch50;
+    std::vector<LineConfig> lines;  // empty (replay only, one channel at most): whatever no other
+                                    // channel names, and a BinaryFILE
+    std::vector<std::string> symbols;  // empty: all
+    // none: of the first packet, in the venue's zone
+    std::optional<std::chrono::year_month_day> date;
+    std::optional<std::uint64_t> gap_wait_us;  // none: Config::gap_wait_us
+};
+
+struct PortConfig {
+    std::string device;  // "0000:3b:00.0", or a vdev: "net_af_packet0,iface=veth1"
+    [[nodiscard]] bool is_pci() const noexcept;
+};
+
+struct PublishConfig {
+    std::string name;         // "": run publishes nothing; replay goes by --publish alone
+    std::uint32_t depth = 5;  // 1, 5, 10 or 20 levels a side
+    PublishMode mode = PublishMode::changed;
+    std::uint64_t slots = 65536;  // of the event ring; a power of two, 64 to 2^24
+    std::string directory;        // "": hugetlbfs where there is room, else /dev/shm
+    std::string group;            // owning group of the segment file; "": the process's own
+    std::uint32_t permissions = 0640;
+};
+
+// Fixed capacities of each channel. What does not fit is refused and counted.
+struct SizesConfig {
+    std::uint64_t orders = 4'194'304;    // live at once, 1,024 to 2^28
+    std::uint64_t levels = 1'048'576;    // prices with at least one order, 1,024 to 2^26
+    std::uint32_t instruments = 65'536;  // 16 to 2^20; of the segment too
+    std::uint32_t park_packets = 4'096;  // behind holes, 1 to 2^20
+};
+
+struct DpdkConfig {
+    bool hugepages = true;  // false: --no-huge
+    std::optional<std::uint32_t>
+        memory_mb;                         // MiB for EAL; none: computed from the sizes; 16 to 2^20
+    std::string file_prefix = "wirebook";  // distinct for each process
+    std::uint32_t burst = 32;              // packets taken at once, 1 to 512
+    std::uint32_t descriptors = 1024;      // of each receive queue, a power of two, 64 to 32,768
+};
+
+struct Config {
+    std::uint64_t gap_wait_us = 500;         // 0: do not wait; at most one hour
+    std::optional<ChecksumPolicy> checksum;  // none: drop in run, count in replay
+    std::vector<PortConfig> ports;
+    std::vector<ChannelConfig> channels;
+    PublishConfig publish;
+    SizesConfig sizes;
+    DpdkConfig dpdk;
+
+    [[nodiscard]] std::uint64_t gap_wait_us_of(const ChannelConfig& channel) const noexcept {
+        return channel.gap_wait_us.value_or(gap_wait_us);
+    }
+};
+
+// What the configuration is for: run needs ports, lines and a port for each line, replay does
+// not. `either` takes a file without any [[port]] as one for replay, else checks it as run does.
+enum class ConfigUse : std::uint8_t { replay, run, either };
+
+// The error's context holds one problem a line: "nasdaq.toml:12:8: channel[0].feed: ...".
+[[nodiscard]] Result<Config> load_config(const std::string& path, ConfigUse use = ConfigUse::run);
+[[nodiscard]] Result<Config> parse_config(std::string_view text, std::string_view name,
+                                          ConfigUse use = ConfigUse::run);
+
+// One key of the file, as the documentation states it.
+struct ConfigKey {
+    std::string_view table;  // "", "port", "channel", "channel.lines", "publish", "sizes", "dpdk"
+    std::string_view name;
+    std::string_view type;  // "integer", "text", "true or false", "list of text", ...
+    std::string_view unit;  // "us", "MiB", ... or "-"
+    std::string_view default_text;
+};
+[[nodiscard]] std::span<const ConfigKey> config_keys() noexcept;
+
+// What the configuration means, in some lines for people.
+[[nodiscard]] std::string describe_config(const Config& config);
+
+// `wirebook check-config`: prints what the file means to stdout (0), or what is wrong with it to
+// stderr (2); returns the exit status.
+[[nodiscard]] int run_check_config(const std::string& path);
+
+}  // namespace wirebook::app

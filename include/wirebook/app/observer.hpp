@@ -1,0 +1,108 @@
+// Who looks at the pipeline's results: dumps, fingerprint, publisher, latency. All are optional.
+//
+// Static polymorphism towards feed::Pipeline; the parts are plain pointers, null where off. One
+// thread: the lcore's.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "wirebook/app/dumps.hpp"
+#include "wirebook/app/fingerprint.hpp"
+#include "wirebook/app/trading_date.hpp"
+#include "wirebook/core/clock.hpp"
+#include "wirebook/core/histogram.hpp"
+#include "wirebook/feed/pipeline.hpp"
+#include "wirebook/publish/publisher.hpp"
+
+namespace wirebook::app {
+
+// Latency of each packet that published something, since its receive stamp, in ns.
+struct Latencies {
+    Histogram decoded, published;
+};
+
+class Observer {
+public:
+    std::optional<TopDump> top;
+    std::optional<MessagesDump> messages;
+    std::optional<EventsDump> events;
+    std::optional<Fingerprint> fingerprint;
+    std::unique_ptr<publish::Publisher> publisher;
+    std::unique_ptr<Latencies> latencies;  // where packets carry a receive TSC
+    TscClock clock;
+    TradingDates dates;
+
+    [[nodiscard]] bool wants_messages() const noexcept { return messages.has_value(); }
+
+    void on_channel(const feed::Channel& channel) noexcept { dates.add(channel); }
+    void on_message(const feed::Channel& channel, std::uint64_t sequence,
+                    wire::Bytes message) noexcept {
+        messages->line(channel.protocol(), sequence, message);
+    }
+    void on_event(const feed::Channel& channel, const book::Event& event,
+                  const book::PacketEnd& end) noexcept {
+        const book::BookSet& books = channel.books();
+        if (is_left_out(books, event.instrument)) return;
+        if (events) events->event(books, event, end);
+        if (fingerprint) hash(books, event);
+        if (publisher) publish_event(channel, event, end);
+    }
+    void on_execution(const feed::Channel& channel, const book::Execution& execution,
+                      const book::PacketEnd& end) noexcept {
+        if (events) events->execution(channel.books(), execution, end);
+        if (fingerprint) hash(channel.books(), execution);
+        if (publisher) {
+            set_date(channel, end);
+            publisher->execution(channel.books(), execution, end);
+        }
+    }
+    void on_touched(const feed::Channel& channel, std::uint32_t instrument,
+                    const book::PacketEnd& end) noexcept {
+        if (top) top->row(channel.books(), instrument, end);
+        if (fingerprint) hash(channel.books(), instrument);
+        if (publisher) {
+            set_date(channel, end);
+            publisher->touched(channel.books(), instrument, end);
+        }
+    }
+    void on_packet_end(const feed::Channel&, const book::PacketEnd& end) noexcept {
+        if (!publisher) return;
+        publisher->packet_end();
+        if (latencies == nullptr || end.receive_tsc == 0) return;
+        const std::uint64_t now = rdtsc();
+        latencies->published.record(ns_between(end.receive_tsc, now));
+        latencies->decoded.record(ns_between(end.receive_tsc, end.decoded_tsc));
+    }
+    void on_session(const feed::Channel& channel, const wire::SessionKey& key,
+                    std::uint64_t sequence, bool first, std::uint64_t packet) noexcept;
+    void on_gap(const feed::Channel& channel, std::uint64_t first, std::uint64_t end,
+                std::uint64_t packet) noexcept;
+    void on_quality(const feed::Channel& channel, std::uint64_t packet) noexcept;
+
+private:
+    [[nodiscard]] std::int64_t ns_between(std::uint64_t from, std::uint64_t to) const noexcept {
+        return to <= from ? 0 : clock.ns_from_ticks(to - from);
+    }
+    // Events of instruments that the configuration leaves out are in no dump and on no ring.
+    [[nodiscard]] static bool is_left_out(const book::BookSet& books,
+                                          std::uint32_t instrument) noexcept {
+        return instrument < books.instruments_end() && !books.followed(instrument);
+    }
+    // A feed's times of day need the date of its session: that of the session's first packet.
+    void set_date(const feed::Channel& channel, const book::PacketEnd& end) noexcept {
+        if (const auto offset = dates.offset_once(channel, end.receive_time_ns)) {
+            publisher->set_time_offset(channel.index(), *offset);
+        }
+    }
+    void publish_event(const feed::Channel& channel, const book::Event& event,
+                       const book::PacketEnd& end) noexcept;
+    void hash(const book::BookSet& books, const book::Event& event) noexcept;
+    void hash(const book::BookSet& books, const book::Execution& execution) noexcept;
+    void hash(const book::BookSet& books, std::uint32_t instrument) noexcept;
+};
+
+using AppPipeline = feed::Pipeline<Observer>;
+
+}  // namespace wirebook::app

@@ -1,0 +1,41 @@
+// A line on stderr that says how far a long replay is: after 2 s, where stderr is a terminal.
+//
+// The loop stores where it is (one relaxed store a burst); a thread of its own prints.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+
+namespace wirebook::app {
+
+class Progress {
+public:
+    // `total_bytes`: of all files; 0: not known (a pipe).
+    explicit Progress(std::uint64_t total_bytes);
+    Progress(const Progress&) = delete;
+    Progress& operator=(const Progress&) = delete;
+    ~Progress() { stop(); }
+
+    void at(std::uint64_t packets, std::uint64_t bytes) noexcept {
+        packets_.store(packets, std::memory_order_relaxed);
+        bytes_.store(bytes, std::memory_order_relaxed);
+    }
+    // Takes the line away. Idempotent.
+    void stop();
+
+private:
+    void print_until_stopped();
+
+    std::uint64_t total_bytes_;
+    std::atomic<std::uint64_t> packets_{0};
+    std::atomic<std::uint64_t> bytes_{0};
+    std::mutex mutex_;
+    std::condition_variable stopped_;
+    bool stop_ = false;
+    std::thread printer_;  // only where stderr is a terminal
+};
+
+}  // namespace wirebook::app

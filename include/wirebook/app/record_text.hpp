@@ -1,0 +1,25 @@
+// A record of the ring as a line for people or as a JSON object. Cold: allocates. Any thread.
+#pragma once
+
+#include <string>
+
+#include "wirebook/ring/segment.hpp"
+
+namespace wirebook::app {
+
+// A record with what the reader knows besides.
+struct ShownRecord {
+    const ring::Record& record;
+    ring::Identity identity;  // of its instrument; empty for channel-wide events
+    ring::Quality quality = ring::Quality::not_ready;  // the channel's word included
+};
+
+// "AAPL        300 x 185.2300 | 185.2400 x 200   STALE", without newline.
+void append_record_line(std::string& out, const ShownRecord& shown);
+
+// {"sequence": ..., "kind": "snapshot", "symbol": "AAPL", ..., "bids": [[185.2300, 300, 2], ...]}
+// without newline. Prices are JSON numbers with the venue's decimal places, null where there is
+// none; integers are raw; times ns since 1970, UTC.
+void append_record_json(std::string& out, const ShownRecord& shown);
+
+}  // namespace wirebook::app

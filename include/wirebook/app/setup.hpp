@@ -1,0 +1,43 @@
+// What replay and run share before and after their loop: the pipeline's options out of the
+// configuration, the observer's parts out of the command line, the outputs at the end.
+//
+// Cold, one thread.
+#pragma once
+
+#include <string>
+
+#include "wirebook/app/config.hpp"
+#include "wirebook/app/observer.hpp"
+#include "wirebook/app/options.hpp"
+#include "wirebook/app/statistics.hpp"
+#include "wirebook/core/result.hpp"
+#include "wirebook/feed/channel_map.hpp"
+
+namespace wirebook::app {
+
+enum ExitStatus : int { exit_done = 0, exit_data_fault = 1, exit_usage = 2, exit_host = 3 };
+
+// Prints "wirebook: TEXT" and returns `status`.
+int fail(ExitStatus status, const std::string& text);
+// The same for an error; EBUSY, EACCES, ENOMEM and missing devices are the host's (3).
+int fail(const Error& error);
+
+// `live`: lines are matched with their port and memory is touched before the start.
+[[nodiscard]] feed::PipelineOptions pipeline_options(const Config& config, bool live);
+
+// Opens the dumps, and switches the fingerprint on where CONTRACT says so.
+[[nodiscard]] Status open_dumps(const DumpOptions& dumps, bool fingerprint, Observer& observer);
+
+// Creates the segment `name` with the configuration's geometry.
+[[nodiscard]] Status open_publisher(const Config& config, const std::string& name,
+                                    Observer& observer);
+
+// Writes and closes every output. `to_stdout`: the fingerprint's digits go there.
+[[nodiscard]] Status write_outputs(const DumpOptions& dumps, bool fingerprint_to_stdout,
+                                   const AppPipeline& pipeline, Observer& observer,
+                                   const Statistics& statistics);
+
+// Percentiles of the packets that were stamped, a line each; empty where none was.
+[[nodiscard]] std::string latency_text(const Observer& observer);
+
+}  // namespace wirebook::app

@@ -1,0 +1,52 @@
+// The sums of a run: what --stats writes, what the summary on stderr shows, what --strict asks.
+//
+// Collected once, after the source has ended. CONTRACT section 5 names the keys.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "wirebook/app/observer.hpp"
+#include "wirebook/wire/drop_reason.hpp"
+
+namespace wirebook::app {
+
+struct RunTimes {
+    double wall_seconds = 0;
+    double cpu_seconds = 0;
+    bool pure = false;  // nothing but decoding, books and publishing was timed: CONTRACT section 5
+};
+
+struct Statistics {
+    feed::FeedCounters feed;
+    feed::SequenceCounters sequence;  // over all channels
+    book::BookCounters books;         // over all channels
+    std::array<std::uint64_t, 256> by_type{};
+    std::array<std::uint64_t, wire::drop_reason_count> drops{};
+    std::uint64_t instruments = 0, books_ever = 0, live_orders = 0;
+    std::uint64_t snapshots = 0, suppressed = 0, published_events = 0;
+    std::uint64_t unpublished = 0;  // no room in the segment's tables
+    std::optional<std::string> fingerprint;
+    RunTimes times;
+
+    // Also checks that every packet is accounted for, once: aborts where it is not.
+    [[nodiscard]] static Statistics collect(const AppPipeline& pipeline, const Observer& observer,
+                                            const RunTimes& times);
+
+    [[nodiscard]] std::uint64_t no_room() const noexcept {
+        return books.no_room_orders + books.no_room_levels + books.no_room_instruments;
+    }
+    // What --strict takes for a fault in the data, or a book that may be wrong.
+    [[nodiscard]] bool has_fault() const noexcept {
+        return sequence.gaps + books.crossed + books.unknown_orders + feed.decode_errors +
+                   no_room() >
+               0;
+    }
+    [[nodiscard]] std::string to_json() const;
+    // A few lines for people.
+    [[nodiscard]] std::string summary() const;
+};
+
+}  // namespace wirebook::app

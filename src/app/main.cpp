@@ -1,0 +1,32 @@
+// The program: one command a run. Exit statuses are ExitStatus.
+#include <cstdio>
+
+#include "wirebook/app/commands.hpp"
+#include "wirebook/app/config.hpp"
+#include "wirebook/app/options.hpp"
+#include "wirebook/app/setup.hpp"
+#include "wirebook/app/tail.hpp"
+#include "wirebook/core/cpu.hpp"
+
+namespace {
+// Before any other code: everything else may use instructions that this machine lacks.
+[[gnu::constructor(101)]] void check_this_cpu() {
+    wirebook::require_cpu(wirebook::compiled_cpu_features, wirebook::app::exit_host);
+}
+}  // namespace
+
+int main(int argc, char** argv) {
+    using namespace wirebook::app;
+    const CommandLine command_line = parse_command_line(argc, argv);
+    std::fputs(command_line.to_stdout.c_str(), stdout);
+    std::fputs(command_line.to_stderr.c_str(), stderr);
+    if (!command_line.options) return command_line.exit_status;
+    const Options& options = *command_line.options;
+    switch (options.command) {
+        case Command::replay: return run_replay(options.replay);
+        case Command::run: return run_live(options.run);
+        case Command::tail: return run_tail(options.tail);
+        case Command::check_config: return run_check_config(options.check_config.file);
+    }
+    return exit_usage;
+}

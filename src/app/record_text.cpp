@@ -1,0 +1,225 @@
+#include "wirebook/app/record_text.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "wirebook/wire/message_json.hpp"
+
+namespace wirebook::app {
+
+namespace {
+
+template <class... Arguments>
+void add(std::string& out, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    fmt::format_to(std::back_inserter(out), format, std::forward<Arguments>(arguments)...);
+}
+
+// Of units of 1e-9. Digits beyond the places are never cut off: a venue may print finer than it
+// quotes.
+std::string price_text(std::int64_t price, unsigned places, const char* none) {
+    if (price == ring::no_price) return none;
+    const auto magnitude =
+        price < 0 ? 0 - static_cast<std::uint64_t>(price) : static_cast<std::uint64_t>(price);
+    std::string text = fmt::format("{}{}.{:09}", price < 0 ? "-" : "", magnitude / 1'000'000'000,
+                                   magnitude % 1'000'000'000);
+    const std::size_t whole = text.size() - 10;
+    while (text.size() > whole + 1 + places && text.back() == '0') text.pop_back();
+    if (text.back() == '.') text.pop_back();
+    return text;
+}
+
+const char* name_of(ring::RecordKind kind) {
+    switch (kind) {
+        case ring::RecordKind::none: break;
+        case ring::RecordKind::snapshot: return "snapshot";
+        case ring::RecordKind::trade: return "trade";
+        case ring::RecordKind::trade_break: return "break";
+        case ring::RecordKind::status: return "status";
+        case ring::RecordKind::auction: return "auction";
+        case ring::RecordKind::system: return "system";
+        case ring::RecordKind::gap: return "gap";
+        case ring::RecordKind::session: return "session";
+        case ring::RecordKind::quality: return "quality";
+        case ring::RecordKind::directory: return "directory";
+    }
+    return "unknown";
+}
+const char* name_of(ring::Quality quality) {
+    switch (quality) {
+        case ring::Quality::good: return "good";
+        case ring::Quality::stale: return "stale";
+        case ring::Quality::recovering: return "recovering";
+        case ring::Quality::not_ready: return "not-ready";
+    }
+    return "unknown";
+}
+const char* name_of(ring::TradingStatus status) {
+    switch (status) {
+        case ring::TradingStatus::unknown: break;
+        case ring::TradingStatus::trading: return "trading";
+        case ring::TradingStatus::halted: return "halted";
+        case ring::TradingStatus::paused: return "paused";
+        case ring::TradingStatus::quoting: return "quoting";
+        case ring::TradingStatus::auction: return "auction";
+        case ring::TradingStatus::closed: return "closed";
+    }
+    return "unknown";
+}
+const char* name_of(ring::RecordSide side) {
+    if (side == ring::RecordSide::none) return "none";
+    return side == ring::RecordSide::bid ? "bid" : "ask";
+}
+
+// key=value pairs, for the line and, with JSON's quotes, for the object.
+class Details {
+public:
+    Details(std::string& out, bool json) : out_(out), json_(json) {}
+
+    void number(const char* key, std::uint64_t value) {
+        begin(key);
+        add(out_, "{}", value);
+    }
+    void price(const char* key, std::int64_t value, unsigned places) {
+        begin(key);
+        out_ += price_text(value, places, json_ ? "null" : "-");
+    }
+    void text(const char* key, std::string_view value) {
+        value = value.substr(0, value.find('\0'));
+        begin(key);
+        if (json_)
+            wire::append_json_text(out_, std::as_bytes(std::span(value)));
+        else
+            for (const char c : value) out_ += c >= ' ' && c <= '~' ? c : '?';
+    }
+    void letter(const char* key, const char& value) { text(key, {&value, 1}); }
+
+private:
+    void begin(const char* key) {
+        if (json_)
+            add(out_, ", \"{}\": ", key);
+        else
+            add(out_, " {}=", key);
+    }
+    std::string& out_;
+    bool json_;
+};
+
+void append_event(Details& details, const ring::Record& record, unsigned places) {
+    switch (record.kind) {
+        case ring::RecordKind::trade: {
+            const auto trade = record.event<ring::TradeEvent>();
+            details.price("price", trade.price, places);
+            details.number("quantity", trade.quantity);
+            details.number("match", trade.match);
+            details.text("resting", name_of(trade.resting_side));
+            details.number("printable", trade.printable);
+            return details.letter("type", trade.code);
+        }
+        case ring::RecordKind::trade_break:
+            return details.number("match", record.event<ring::TradeBreakEvent>().match);
+        case ring::RecordKind::status: {
+            const auto status = record.event<ring::StatusEvent>();
+            details.letter("type", status.code);
+            details.letter("value", status.value);
+            return details.text("reason", {status.reason.data(), status.reason.size()});
+        }
+        case ring::RecordKind::auction: {
+            const auto auction = record.event<ring::AuctionEvent>();
+            details.price("reference", auction.reference_price, places);
+            details.price("indicative", auction.indicative_price, places);
+            details.price("far", auction.far_price, places);
+            details.number("paired", auction.paired_quantity);
+            details.number("imbalance", auction.imbalance_quantity);
+            details.letter("side", auction.imbalance_side);
+            return details.text("cross", {auction.cross_type.data(), auction.cross_type.size()});
+        }
+        case ring::RecordKind::system: {
+            const auto system = record.event<ring::SystemEvent>();
+            details.letter("value", system.value);
+            return details.text("group", {system.group.data(), system.group.size()});
+        }
+        case ring::RecordKind::gap: {
+            const auto gap = record.event<ring::GapEvent>();
+            details.number("first", gap.first);
+            details.number("last", gap.last);
+            return details.number("lines", gap.lines);
+        }
+        case ring::RecordKind::session: {
+            const auto session = record.event<ring::SessionEvent>();
+            details.text("session", {session.session.data(), session.session.size()});
+            return details.number("next_sequence", session.next_sequence);
+        }
+        case ring::RecordKind::quality: {
+            const auto quality = record.event<ring::QualityEvent>();
+            details.text("before", name_of(quality.before));
+            return details.text("after", name_of(quality.after));
+        }
+        case ring::RecordKind::directory:
+            return details.number("round_lot", record.event<ring::DirectoryEvent>().round_lot);
+        case ring::RecordKind::none:
+        case ring::RecordKind::snapshot: return;
+    }
+}
+
+void append_side(std::string& out, const ShownRecord& shown, bool bids) {
+    const ring::Record& record = shown.record;
+    const std::size_t levels = bids ? record.bid_levels : record.ask_levels;
+    add(out, ", \"{}\": [", bids ? "bids" : "asks");
+    for (std::size_t i = 0; i < levels && i < ring::max_depth; ++i) {
+        const ring::Level level = bids ? record.bid(i) : record.ask(i);
+        add(out, "{}[{}, {}, {}]", i == 0 ? "" : ", ",
+            price_text(level.price, shown.identity.price_places, "null"), level.quantity,
+            level.orders);
+    }
+    out += "]";
+}
+
+}  // namespace
+
+void append_record_line(std::string& out, const ShownRecord& shown) {
+    const ring::Record& record = shown.record;
+    const unsigned places = shown.identity.price_places;
+    std::string symbol;
+    for (const char c : shown.identity.symbol.view()) symbol += c >= ' ' && c <= '~' ? c : '?';
+    add(out, "{:<16} ", symbol);
+    if (record.kind == ring::RecordKind::snapshot) {
+        const ring::Level bid = record.bid(0), ask = record.ask(0);
+        add(out, "{:>10} x {:>12} | {:<12} x {:<10}", bid.quantity,
+            price_text(bid.price, places, "-"), price_text(ask.price, places, "-"), ask.quantity);
+    } else {
+        out += name_of(record.kind);
+        Details details(out, false);
+        append_event(details, record, places);
+    }
+    if (shown.quality != ring::Quality::good) add(out, "  [{}]", name_of(shown.quality));
+    while (!out.empty() && out.back() == ' ') out.pop_back();
+}
+
+void append_record_json(std::string& out, const ShownRecord& shown) {
+    const ring::Record& record = shown.record;
+    add(out, "{{\"sequence\": {}, \"kind\": \"{}\"", record.sequence, name_of(record.kind));
+    Details details(out, true);
+    if (record.instrument != ring::no_instrument) {
+        details.text("symbol", shown.identity.symbol.view());
+        details.number("instrument", record.instrument);
+    }
+    details.number("channel", record.channel);
+    details.text("quality", name_of(shown.quality));
+    details.text("status", name_of(record.status));
+    add(out, ", \"exchange_time_ns\": {}, \"receive_time_ns\": {}", record.exchange_time_ns,
+        record.receive_time_ns);
+    details.number("feed_sequence", record.feed_sequence);
+    details.number("packet", record.packet);
+    details.number("line", record.line);
+    add(out, ", \"last_of_packet\": {}", record.last_of_packet());
+    if (record.kind == ring::RecordKind::snapshot) {
+        append_side(out, shown, true);
+        append_side(out, shown, false);
+    } else {
+        append_event(details, record, shown.identity.price_places);
+    }
+    out += "}";
+}
+
+}  // namespace wirebook::app

@@ -1,0 +1,134 @@
+// `wirebook replay`: capture files through the whole path.
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <chrono>
+
+#include "wirebook/app/commands.hpp"
+#include "wirebook/app/loop.hpp"
+#include "wirebook/app/progress.hpp"
+#include "wirebook/app/setup.hpp"
+#include "wirebook/io/capture_source.hpp"
+#include "wirebook/wire/fields.hpp"
+
+namespace wirebook::app {
+namespace {
+
+double cpu_seconds() {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    const auto seconds = [](const timeval& time) {
+        return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+    };
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+// A configuration of nothing has room for any day: memory is only touched where it is used.
+Config default_config() {
+    Config config;
+    config.sizes.orders = std::uint64_t{1} << 24;
+    config.sizes.levels = std::uint64_t{1} << 22;
+    config.sizes.instruments = 16'384;
+    return config;
+}
+
+Result<Config> configuration(const ReplayOptions& options) {
+    Config config = default_config();
+    if (!options.config_file.empty()) {
+        auto loaded = load_config(options.config_file, ConfigUse::replay);
+        if (!loaded) return loaded.error();
+        config = std::move(loaded).value();
+    }
+    if (!options.gap_wait_us) return config;
+    config.gap_wait_us = *options.gap_wait_us;
+    for (ChannelConfig& channel : config.channels) channel.gap_wait_us.reset();
+    return config;
+}
+
+std::uint32_t shortest_itch50(unsigned char type) noexcept {
+    return wire::minimum_length(wire::Protocol::itch50, type);
+}
+std::uint32_t shortest_jnx(unsigned char type) noexcept {
+    return wire::minimum_length(wire::Protocol::itch_jnx, type);
+}
+
+io::CaptureOptions capture_options(const ReplayOptions& options, bool pure) {
+    io::CaptureOptions capture;
+    capture.files = options.files;
+    capture.speed = options.speed;
+    capture.preload = pure;
+    capture.stamp_tsc = !options.publish_name.empty();
+    capture.binaryfile_min_length =
+        options.feed == wire::Protocol::itch_jnx ? shortest_jnx : shortest_itch50;
+    return capture;
+}
+
+void say_what_was_taken(const ReplayOptions& options, const AppPipeline& pipeline) {
+    if (options.feed || !options.config_file.empty()) return;
+    for (const auto& channel : pipeline.channels()) {
+        fmt::print(stderr, "wirebook: channel {} taken as {} (--feed says otherwise)\n",
+                   channel->name(), wire::to_string(channel->protocol()));
+    }
+}
+
+}  // namespace
+
+int run_replay(const ReplayOptions& options) {
+    auto config = configuration(options);
+    if (!config) return fail(exit_usage, config.error().context);
+
+    Observer observer;
+    observer.clock = TscClock::calibrate();
+    std::vector<std::optional<std::chrono::year_month_day>> dates;
+    for (const ChannelConfig& channel : config.value().channels) {
+        if (!channel.lines.empty()) dates.push_back(channel.date);
+    }
+    observer.dates.configure(std::move(dates));
+
+    const bool pure = options.speed == 0 && !options.fingerprint && !options.dumps.any_but_stats();
+    auto source = io::CaptureSource::open(capture_options(options, pure));
+    if (!source) return fail(exit_usage, source.error().context);
+    if (auto opened = open_dumps(options.dumps, options.fingerprint, observer); !opened) {
+        return fail(exit_usage, opened.error().context);
+    }
+    if (!options.publish_name.empty()) {
+        auto opened = open_publisher(config.value(), options.publish_name, observer);
+        if (!opened) return fail(opened.error());
+    }
+
+    feed::PipelineOptions pipeline_setup = pipeline_options(config.value(), false);
+    if (options.feed) pipeline_setup.feed = options.feed;
+    pipeline_setup.inputs_are_lines = options.files_are_lines;
+    auto pipeline = std::make_unique<AppPipeline>(std::move(pipeline_setup), observer);
+    pipeline->take_stamps(observer.publisher != nullptr);
+    if (auto opened = pipeline->open(); !opened) return fail(opened.error());
+
+    catch_stop_signals();
+    Progress progress(source.value().progress().file_bytes_total);
+    const auto began = std::chrono::steady_clock::now();
+    const double cpu_before = cpu_seconds();
+    auto loop = std::make_unique<Loop<io::CaptureSource>>(source.value(), *pipeline, observer,
+                                                          LoopOptions{}, &progress);
+    loop->run();
+    RunTimes times;
+    times.wall_seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    times.cpu_seconds = cpu_seconds() - cpu_before;
+    times.pure = pure && source.value().preloaded();
+    progress.stop();
+
+    const Statistics statistics = Statistics::collect(*pipeline, observer, times);
+    const Status written = write_outputs(options.dumps, options.fingerprint_to_stdout, *pipeline,
+                                         observer, statistics);
+    say_what_was_taken(options, *pipeline);
+    for (const std::string& notice : source.value().notices()) {
+        fmt::print(stderr, "wirebook: {}\n", notice);
+    }
+    fmt::print(stderr, "{}{}", statistics.summary(), latency_text(observer));
+    if (const auto& error = pipeline->open_error()) return fail(*error);
+    if (const auto error = source.value().error()) return fail(exit_usage, error->context);
+    if (!written) return fail(exit_usage, written.error().context);
+    return options.strict && statistics.has_fault() ? exit_data_fault : exit_done;
+}
+
+}  // namespace wirebook::app

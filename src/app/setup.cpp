@@ -1,0 +1,168 @@
+#include "wirebook/app/setup.hpp"
+
+#include <fmt/format.h>
+#include <grp.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace wirebook::app {
+namespace {
+
+feed::ChannelOptions channel_options(const Config& config, const ChannelConfig* channel,
+                                     bool live) {
+    feed::ChannelOptions options;
+    options.books.live_orders = config.sizes.orders;
+    options.books.levels = config.sizes.levels;
+    options.books.instruments = config.sizes.instruments;
+    options.sequencer.park_packets = config.sizes.park_packets;
+    options.prefault = live;
+    std::uint64_t gap_wait_us = config.gap_wait_us;
+    if (channel != nullptr) {
+        options.name = channel->name;
+        options.protocol = channel->feed;
+        options.filter = feed::SymbolFilter(channel->symbols);
+        gap_wait_us = config.gap_wait_us_of(*channel);
+        for (const LineConfig& line : channel->lines) {
+            feed::LineKey key;
+            key.address = line.group.address;
+            key.udp_port = line.group.udp_port;
+            if (live && line.port) key.input = static_cast<std::uint16_t>(*line.port);
+            options.lines.push_back(key);
+        }
+    }
+    options.sequencer.gap_wait_ns = static_cast<std::int64_t>(gap_wait_us) * 1000;
+    return options;
+}
+
+Status set_group(const ring::Writer& writer, const std::string& group) {
+    if (group.empty()) return Ok{};
+    const ::group* entry = ::getgrnam(group.c_str());
+    if (entry == nullptr) return Error{EINVAL, "publish.group: there is no group '" + group + "'"};
+    if (::chown(writer.path().c_str(), static_cast<uid_t>(-1), entry->gr_gid) != 0) {
+        return Error{EPERM, "chgrp " + group + " " + writer.path() + ": " + std::strerror(errno)};
+    }
+    return Ok{};
+}
+
+template <class Dump>
+Status open_dump(const std::string& path, std::optional<Dump>& dump) {
+    if (path.empty()) return Ok{};
+    auto output = TextOutput::open(path);
+    if (!output) return output.error();
+    dump.emplace(std::move(output).value());
+    return Ok{};
+}
+
+Status write_text(const std::string& path, const std::string& text) {
+    auto output = TextOutput::open(path);
+    if (!output) return output.error();
+    output.value().buffer() = text;
+    return output.value().close();
+}
+
+}  // namespace
+
+int fail(ExitStatus status, const std::string& text) {
+    fmt::print(stderr, "wirebook: {}\n", text);
+    return status;
+}
+
+int fail(const Error& error) {
+    switch (error.code) {
+        case EBUSY:
+        case EACCES:
+        case EPERM:
+        case ENOMEM:
+        case ENOSPC:
+        case ENODEV:
+        case EALREADY: return fail(exit_host, error.context);
+        default: return fail(exit_usage, error.context);
+    }
+}
+
+feed::PipelineOptions pipeline_options(const Config& config, bool live) {
+    feed::PipelineOptions options;
+    options.checksum = live ? feed::ChecksumPolicy::drop : feed::ChecksumPolicy::count;
+    if (config.checksum) options.checksum = static_cast<feed::ChecksumPolicy>(*config.checksum);
+    options.unknown = channel_options(config, nullptr, live);
+    options.open_unknown = config.channels.empty();
+    for (const ChannelConfig& channel : config.channels) {
+        if (channel.lines.empty()) {  // whatever no other channel names
+            options.unknown = channel_options(config, &channel, live);
+            options.feed = options.unknown.protocol;
+            options.open_unknown = true;
+        } else {
+            options.channels.push_back(channel_options(config, &channel, live));
+        }
+    }
+    return options;
+}
+
+Status open_dumps(const DumpOptions& dumps, bool fingerprint, Observer& observer) {
+    if (auto opened = open_dump(dumps.top, observer.top); !opened) return opened;
+    if (auto opened = open_dump(dumps.messages, observer.messages); !opened) return opened;
+    if (auto opened = open_dump(dumps.events, observer.events); !opened) return opened;
+    if (fingerprint || dumps.any_but_stats()) observer.fingerprint.emplace();
+    return Ok{};
+}
+
+Status open_publisher(const Config& config, const std::string& name, Observer& observer) {
+    if (auto known = check_time_zones(); !known) return known;
+    ring::SegmentOptions options;
+    options.name = name;
+    options.directory = config.publish.directory;
+    options.session_name = name;
+    options.geometry.depth = config.publish.depth;
+    options.geometry.slots = config.publish.slots;
+    options.geometry.instruments = config.sizes.instruments;
+    options.geometry.channels = ring::max_channels;
+    options.clock = observer.clock;
+    options.mode = config.publish.permissions;
+    auto writer = ring::Writer::create(options);
+    if (!writer) return writer.error();
+    if (auto done = set_group(writer.value(), config.publish.group); !done) return done;
+    fmt::print(stderr, "wirebook: {}\n", writer.value().notice());
+    const auto mode = config.publish.mode == PublishMode::touched ? publish::Mode::touched
+                                                                  : publish::Mode::changed;
+    observer.publisher = std::make_unique<publish::Publisher>(std::move(writer).value(), mode);
+    observer.latencies = std::make_unique<Latencies>();
+    return Ok{};
+}
+
+Status write_outputs(const DumpOptions& dumps, bool fingerprint_to_stdout,
+                     const AppPipeline& pipeline, Observer& observer,
+                     const Statistics& statistics) {
+    Status result = Ok{};
+    const auto keep_first = [&](Status status) {
+        if (result && !status) result = std::move(status);
+    };
+    if (observer.publisher) observer.publisher->close();
+    if (observer.top) keep_first(observer.top->close());
+    if (observer.messages) keep_first(observer.messages->close());
+    if (observer.events) keep_first(observer.events->close());
+    if (!dumps.final_books.empty()) {
+        auto output = TextOutput::open(dumps.final_books);
+        keep_first(output ? write_final_dump(std::move(output).value(), pipeline.channels())
+                          : Status(output.error()));
+    }
+    if (!dumps.stats.empty()) keep_first(write_text(dumps.stats, statistics.to_json()));
+    if (fingerprint_to_stdout && statistics.fingerprint) {
+        keep_first(write_text("-", *statistics.fingerprint + "\n"));
+    }
+    return result;
+}
+
+std::string latency_text(const Observer& observer) {
+    if (!observer.latencies || observer.latencies->published.count() == 0) return {};
+    const auto line = [](std::string_view name, const Histogram& histogram) {
+        return fmt::format("{:<10} p50 {} ns  p99 {} ns  p99.9 {} ns  max {} ns  ({} packets)\n",
+                           name, histogram.percentile(50), histogram.percentile(99),
+                           histogram.percentile(99.9), histogram.max(), histogram.count());
+    };
+    return line("decoded", observer.latencies->decoded) +
+           line("published", observer.latencies->published);
+}
+
+}  // namespace wirebook::app

@@ -1,0 +1,171 @@
+#include "wirebook/app/statistics.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace wirebook::app {
+namespace {
+
+void add(feed::SequenceCounters& sum, const feed::SequenceCounters& part) {
+    sum.processed_packets += part.processed_packets;
+    sum.duplicate_packets += part.duplicate_packets;
+    sum.heartbeats += part.heartbeats;
+    sum.duplicates += part.duplicates;
+    sum.old_session += part.old_session;
+    sum.gaps += part.gaps;
+    sum.gap_messages += part.gap_messages;
+    sum.gaps_filled += part.gaps_filled;
+    sum.sessions += part.sessions;
+}
+
+void add(book::BookCounters& sum, const book::BookCounters& part) {
+    sum.unknown_orders += part.unknown_orders;
+    sum.duplicate_orders += part.duplicate_orders;
+    sum.overfills += part.overfills;
+    sum.bad_orders += part.bad_orders;
+    sum.unknown_levels += part.unknown_levels;
+    sum.crossed += part.crossed;
+    sum.no_room_orders += part.no_room_orders;
+    sum.no_room_levels += part.no_room_levels;
+    sum.no_room_instruments += part.no_room_instruments;
+}
+
+// A wire type as a key: its Latin-1 character, in UTF-8 (JSON escapes it).
+std::string type_key(std::size_t type) {
+    if (type < 0x80) return std::string(1, static_cast<char>(type));
+    return {static_cast<char>(0xC0 | (type >> 6)), static_cast<char>(0x80 | (type & 0x3F))};
+}
+
+}  // namespace
+
+Statistics Statistics::collect(const AppPipeline& pipeline, const Observer& observer,
+                               const RunTimes& times) {
+    Statistics s;
+    s.feed = pipeline.counters();
+    s.times = times;
+    for (const auto& channel : pipeline.channels()) {
+        add(s.sequence, channel->sequencer().counters());
+        add(s.books, channel->books().counters());
+        s.instruments += channel->books().instruments_ever();
+        s.books_ever += channel->books().books_ever();
+        s.live_orders += channel->books().live_orders();
+        for (std::size_t i = 0; i < s.by_type.size(); ++i) s.by_type[i] += channel->by_type()[i];
+    }
+    for (std::size_t i = 0; i < s.drops.size(); ++i) s.drops[i] = s.feed.frame_drops[i];
+    const auto drop = [&](wire::DropReason reason) -> std::uint64_t& {
+        return s.drops[static_cast<std::size_t>(reason)];
+    };
+    drop(wire::DropReason::no_channel) += s.feed.no_channel;
+    drop(wire::DropReason::malformed) += s.feed.malformed;
+    drop(wire::DropReason::old_session) += s.sequence.old_session;
+    if (observer.publisher) {
+        const publish::PublisherCounters& published = observer.publisher->counters();
+        s.snapshots = published.snapshots;
+        s.suppressed = published.suppressed;
+        s.published_events = published.events;
+        s.unpublished = published.no_instrument + published.no_channel;
+    }
+    if (observer.fingerprint) s.fingerprint = observer.fingerprint->digits();
+
+    std::uint64_t accounted =
+        s.sequence.processed_packets + s.sequence.heartbeats + s.sequence.duplicate_packets;
+    for (const std::uint64_t count : s.drops) accounted += count;
+    WIREBOOK_CHECK(accounted == s.feed.packets);
+    return s;
+}
+
+std::string Statistics::to_json() const {
+    nlohmann::ordered_json json;
+    json["packets"] = feed.packets;
+    json["bytes"] = feed.bytes;
+    json["bad_checksums"] = feed.bad_checksums;
+    json["messages"] = feed.messages;
+    json["messages_by_type"] = nlohmann::ordered_json::object();
+    for (std::size_t i = 0; i < by_type.size(); ++i) {
+        if (by_type[i] != 0) json["messages_by_type"][type_key(i)] = by_type[i];
+    }
+    json["unknown_messages"] = feed.unknown_messages;
+    json["decode_errors"] = feed.decode_errors;
+    json["drops"] = nlohmann::ordered_json::object();
+    for (std::size_t i = 1; i < drops.size(); ++i) {
+        json["drops"][std::string(to_string(static_cast<wire::DropReason>(i)))] = drops[i];
+    }
+    json["heartbeats"] = sequence.heartbeats;
+    json["duplicates"] = sequence.duplicates;
+    json["duplicate_packets"] = sequence.duplicate_packets;
+    json["unsequenced"] = feed.unsequenced;
+    json["old_session"] = sequence.old_session;
+    json["gaps"] = sequence.gaps;
+    json["gap_messages"] = sequence.gap_messages;
+    json["gaps_filled"] = sequence.gaps_filled;
+    json["sessions"] = sequence.sessions;
+    json["unknown_orders"] = books.unknown_orders;
+    json["duplicate_orders"] = books.duplicate_orders;
+    json["overfills"] = books.overfills;
+    json["bad_orders"] = books.bad_orders;
+    json["unknown_levels"] = books.unknown_levels;
+    json["no_room_orders"] = books.no_room_orders;
+    json["no_room_levels"] = books.no_room_levels;
+    json["no_room_instruments"] = books.no_room_instruments;
+    json["crossed"] = books.crossed;
+    json["instruments"] = instruments;
+    json["books"] = books_ever;
+    json["live_orders"] = live_orders;
+    json["snapshots"] = snapshots;
+    json["suppressed"] = suppressed;
+    json["published_events"] = published_events;
+    json["unpublished"] = unpublished;
+    json["wall_seconds"] = times.wall_seconds;
+    json["cpu_seconds"] = times.cpu_seconds;
+    json["ns_per_message"] = nullptr;
+    if (times.pure && feed.messages > 0) {
+        json["ns_per_message"] = times.wall_seconds * 1e9 / static_cast<double>(feed.messages);
+    }
+    json["fingerprint"] = nullptr;
+    if (fingerprint) json["fingerprint"] = *fingerprint;
+    return json.dump(1, ' ', true) + "\n";
+}
+
+std::string Statistics::summary() const {
+    std::string text =
+        fmt::format("{} packets, {} messages, {} instruments, {} live orders; {:.3f} s",
+                    feed.packets, feed.messages, instruments, live_orders, times.wall_seconds);
+    if (times.pure && feed.messages > 0) {
+        text += fmt::format(", {:.1f} ns a message",
+                            times.wall_seconds * 1e9 / static_cast<double>(feed.messages));
+    }
+    text += fmt::format("\ngaps {} ({} messages), filled {}, duplicates {}, heartbeats {}\n",
+                        sequence.gaps, sequence.gap_messages, sequence.gaps_filled,
+                        sequence.duplicates, sequence.heartbeats);
+    std::string faults;
+    const auto fault = [&](std::string_view name, std::uint64_t count) {
+        if (count != 0) faults += fmt::format("  {} {}", name, count);
+    };
+    fault("decode errors", feed.decode_errors);
+    fault("unknown messages", feed.unknown_messages);
+    fault("unknown orders", books.unknown_orders);
+    fault("duplicate orders", books.duplicate_orders);
+    fault("overfills", books.overfills);
+    fault("bad orders", books.bad_orders);
+    fault("unknown levels", books.unknown_levels);
+    fault("crossed", books.crossed);
+    fault("bad checksums", feed.bad_checksums);
+    for (std::size_t i = 1; i < drops.size(); ++i) {
+        fault(fmt::format("dropped {}", to_string(static_cast<wire::DropReason>(i))), drops[i]);
+    }
+    if (!faults.empty()) text += "counted:" + faults + "\n";
+    if (books.no_room_orders != 0) text += "orders were refused: raise sizes.orders\n";
+    if (books.no_room_levels != 0) text += "levels were refused: raise sizes.levels\n";
+    if (books.no_room_instruments != 0)
+        text += "instruments were refused: raise sizes.instruments\n";
+    if (unpublished != 0) {
+        text += fmt::format(
+            "{} records were not published: the segment's tables are full; raise "
+            "sizes.instruments\n",
+            unpublished);
+    }
+    return text;
+}
+
+}  // namespace wirebook::app

@@ -1,0 +1,68 @@
+#include "wirebook/app/trading_date.hpp"
+
+#include <date/tz.h>
+
+#include <cerrno>
+#include <exception>
+#include <string>
+
+namespace wirebook::app {
+namespace {
+
+const date::time_zone* zone_of(wire::Protocol protocol) {
+    switch (protocol) {
+        case wire::Protocol::itch50: return date::locate_zone("America/New_York");
+        case wire::Protocol::itch_jnx: return date::locate_zone("Asia/Tokyo");
+        case wire::Protocol::iex_tops:
+        case wire::Protocol::iex_deep: break;
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+Status check_time_zones() {
+    try {
+        for (const wire::Protocol protocol : wire::all_protocols) {
+            static_cast<void>(zone_of(protocol));
+        }
+        return Ok{};
+    } catch (const std::exception& error) {
+        return Error{ENODEV,
+                     std::string("time zones: ") + error.what() + "; install the package tzdata"};
+    }
+}
+
+std::int64_t midnight_utc_ns(wire::Protocol protocol, std::chrono::year_month_day day) {
+    const date::time_zone* zone = zone_of(protocol);
+    if (zone == nullptr) return 0;
+    const date::local_days midnight{std::chrono::sys_days{day}.time_since_epoch()};
+    const auto utc = zone->to_sys(midnight, date::choose::earliest);
+    return std::chrono::nanoseconds(utc.time_since_epoch()).count();
+}
+
+std::chrono::year_month_day venue_date(wire::Protocol protocol, std::int64_t utc_ns) {
+    const auto utc = std::chrono::floor<std::chrono::seconds>(
+        std::chrono::sys_time<std::chrono::nanoseconds>(std::chrono::nanoseconds(utc_ns)));
+    const date::time_zone* zone = zone_of(protocol);
+    const auto local =
+        zone == nullptr ? date::local_seconds{utc.time_since_epoch()} : zone->to_local(utc);
+    const auto day = date::floor<date::days>(local);
+    return std::chrono::sys_days{day.time_since_epoch()};
+}
+
+void TradingDates::add(const feed::Channel& channel) {
+    if (known_.size() <= channel.index()) known_.resize(std::size_t{channel.index()} + 1);
+}
+
+std::int64_t TradingDates::offset_ns(const feed::Channel& channel,
+                                     std::int64_t receive_time_ns) const noexcept {
+    const wire::Protocol protocol = channel.protocol();
+    const std::size_t index = channel.index();
+    const auto day = index < configured_.size() && configured_[index]
+                         ? *configured_[index]
+                         : venue_date(protocol, receive_time_ns);
+    return midnight_utc_ns(protocol, day);
+}
+
+}  // namespace wirebook::app
