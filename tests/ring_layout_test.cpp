@@ -1,6 +1,10 @@
 // The layout is the ABI: each number here is promised to readers built years ago. A change of one
 // is a change of abi_version.
 #include <catch2/catch.hpp>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <string>
 
 #include "wirebook/ring/segment.hpp"
 
@@ -125,6 +129,114 @@ TEST_CASE("ring: the header's layout is that of ABI version 1", "[ring][layout]"
     CHECK(layout.table_offset == 4096 + 4096);
     CHECK(layout.ring_offset == 8192 + 8192);
     CHECK(layout.used_bytes == 16384 + 20480);
+}
+
+namespace {
+
+struct Row {
+    std::size_t offset, bytes;
+    bool operator==(const Row&) const = default;
+};
+// The rows "| offset | bytes | field |" under a heading of docs/ring.md.
+std::map<std::string, Row> documented(const std::string& heading) {
+    const char* root = std::getenv("WIREBOOK_ROOT");
+    std::ifstream page(std::string(root != nullptr ? root : ".") + "/docs/ring.md");
+    REQUIRE(page);
+    std::map<std::string, Row> rows;
+    bool inside = false;
+    for (std::string line; std::getline(page, line);) {
+        if (line.starts_with("## ")) inside = line == "## " + heading;
+        unsigned offset = 0, bytes = 0;
+        std::array<char, 40> field{};
+        if (inside &&
+            std::sscanf(line.c_str(), "| %u | %u | %39s |", &offset, &bytes, field.data()) == 3)
+            rows[field.data()] = {offset, bytes};
+    }
+    return rows;
+}
+
+}  // namespace
+
+#define WIREBOOK_ROW(T, field)                   \
+    {                                            \
+#field, Row {                            \
+            offsetof(T, field), sizeof(T::field) \
+        }                                        \
+    }
+
+TEST_CASE("ring: docs/ring.md lists the record as it is", "[ring][layout]") {
+    auto rows = documented("Record");
+    CHECK(rows["levels"] == Row{offsetof(Record, levels), sizeof(LevelRow)});
+    rows.erase("levels");
+    const std::map<std::string, Row> real{WIREBOOK_ROW(Record, sequence),
+                                          WIREBOOK_ROW(Record, instrument),
+                                          WIREBOOK_ROW(Record, kind),
+                                          WIREBOOK_ROW(Record, flags),
+                                          WIREBOOK_ROW(Record, quality),
+                                          WIREBOOK_ROW(Record, status),
+                                          WIREBOOK_ROW(Record, bid_price),
+                                          WIREBOOK_ROW(Record, bid_quantity),
+                                          WIREBOOK_ROW(Record, ask_price),
+                                          WIREBOOK_ROW(Record, ask_quantity),
+                                          WIREBOOK_ROW(Record, exchange_time_ns),
+                                          WIREBOOK_ROW(Record, receive_tsc),
+                                          WIREBOOK_ROW(Record, receive_time_ns),
+                                          WIREBOOK_ROW(Record, feed_sequence),
+                                          WIREBOOK_ROW(Record, packet),
+                                          WIREBOOK_ROW(Record, decoded_delta),
+                                          WIREBOOK_ROW(Record, booked_delta),
+                                          WIREBOOK_ROW(Record, published_delta),
+                                          WIREBOOK_ROW(Record, channel),
+                                          WIREBOOK_ROW(Record, line),
+                                          WIREBOOK_ROW(Record, time_source),
+                                          WIREBOOK_ROW(Record, bid_levels),
+                                          WIREBOOK_ROW(Record, ask_levels),
+                                          WIREBOOK_ROW(Record, bid_orders),
+                                          WIREBOOK_ROW(Record, ask_orders)};
+    for (const auto& [name, row] : real) {
+        INFO(name);
+        CHECK(rows[name] == row);
+    }
+    CHECK(rows.size() == real.size());
+}
+
+TEST_CASE("ring: docs/ring.md lists the header as it is", "[ring][layout]") {
+    auto rows = documented("Header");
+    CHECK(rows["quality"] == Row{offsetof(SegmentHeader, quality), sizeof(Word)});
+    rows.erase("quality");
+    const std::map<std::string, Row> real{WIREBOOK_ROW(SegmentHeader, magic),
+                                          WIREBOOK_ROW(SegmentHeader, abi),
+                                          WIREBOOK_ROW(SegmentHeader, endian),
+                                          WIREBOOK_ROW(SegmentHeader, header_bytes),
+                                          WIREBOOK_ROW(SegmentHeader, instrument_bytes),
+                                          WIREBOOK_ROW(SegmentHeader, record_head),
+                                          WIREBOOK_ROW(SegmentHeader, slot_bytes),
+                                          WIREBOOK_ROW(SegmentHeader, segment_bytes),
+                                          WIREBOOK_ROW(SegmentHeader, slots),
+                                          WIREBOOK_ROW(SegmentHeader, depth),
+                                          WIREBOOK_ROW(SegmentHeader, instrument_capacity),
+                                          WIREBOOK_ROW(SegmentHeader, channels),
+                                          WIREBOOK_ROW(SegmentHeader, instruments_offset),
+                                          WIREBOOK_ROW(SegmentHeader, table_offset),
+                                          WIREBOOK_ROW(SegmentHeader, ring_offset),
+                                          WIREBOOK_ROW(SegmentHeader, epoch),
+                                          WIREBOOK_ROW(SegmentHeader, writer_pid),
+                                          WIREBOOK_ROW(SegmentHeader, writer_start),
+                                          WIREBOOK_ROW(SegmentHeader, created_ns),
+                                          WIREBOOK_ROW(SegmentHeader, ns_per_tick),
+                                          WIREBOOK_ROW(SegmentHeader, base_tsc),
+                                          WIREBOOK_ROW(SegmentHeader, base_utc_ns),
+                                          WIREBOOK_ROW(SegmentHeader, session_name),
+                                          WIREBOOK_ROW(SegmentHeader, published),
+                                          WIREBOOK_ROW(SegmentHeader, heartbeat),
+                                          WIREBOOK_ROW(SegmentHeader, state),
+                                          WIREBOOK_ROW(SegmentHeader, instruments),
+                                          WIREBOOK_ROW(SegmentHeader, renames)};
+    for (const auto& [name, row] : real) {
+        INFO(name);
+        CHECK(rows[name] == row);
+    }
+    CHECK(rows.size() == real.size());
 }
 
 TEST_CASE("ring: a name that could leave the folder is refused", "[ring]") {

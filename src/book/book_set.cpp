@@ -39,8 +39,7 @@ BookSet::Sizes BookSet::sizes_of(const BookSetOptions& options) noexcept {
         options.queue_lines != 0 ? options.queue_lines : options.live_orders / 6;
     sizes.lines = options.levels + queue_lines + first_line;
     sizes.buckets = LevelMap::buckets_for(options.levels);
-    sizes.nodes =
-        LevelTrees::nodes_for(options.levels, std::uint64_t{options.instruments} * 2) + 1;
+    sizes.nodes = LevelTrees::nodes_for(options.levels, std::uint64_t{options.instruments} * 2) + 1;
     const std::uint64_t dense = options.live_orders >> OrderTable::page_bits;
     sizes.pages = options.order_pages != 0 ? options.order_pages : dense * 4 + 16;
     sizes.pages = std::min<std::uint64_t>(sizes.pages, OrderTable::page_limit);
@@ -100,9 +99,9 @@ bool BookSet::take_memory(Arena& arena, const Sizes& sizes) noexcept {
 
 Result<BookSet> BookSet::create(Arena& arena, const BookSetOptions& options) {
     const auto out_of_range = [](const char* what, std::uint64_t limit) {
-        return Error{.code = 0,
-                     .context = std::string("books: ") + what + " must be 1 to " +
-                                std::to_string(limit)};
+        return Error{
+            .code = 0,
+            .context = std::string("books: ") + what + " must be 1 to " + std::to_string(limit)};
     };
     constexpr std::uint64_t instrument_limit = std::uint64_t{1} << 24U;
     constexpr std::uint64_t limit = LineRef::index_limit / 4;

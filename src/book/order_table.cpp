@@ -189,16 +189,14 @@ void OrderTable::maintain(LinePool& lines) noexcept {
 void OrderTable::check() const noexcept {
     std::uint64_t in_pages = 0;
     for (std::uint32_t page = 0; page < memory_.pages.size(); ++page) {
-        const auto records =
-            memory_.records.subspan(std::size_t{page} << page_bits, page_orders);
+        const auto records = memory_.records.subspan(std::size_t{page} << page_bits, page_orders);
         const auto dirty = memory_.dirty_pages.first(dirty_);
         if (std::ranges::find(dirty, page) != dirty.end()) continue;
         const auto live =
             std::ranges::count_if(records, [](const OrderRecord& r) { return r.where.live(); });
         WIREBOOK_CHECK(static_cast<std::uint64_t>(live) == memory_.pages[page].live);
         in_pages += memory_.pages[page].live;
-        WIREBOOK_CHECK(live == 0 ||
-                       memory_.directory[memory_.pages[page].range].page == page + 1);
+        WIREBOOK_CHECK(live == 0 || memory_.directory[memory_.pages[page].range].page == page + 1);
     }
     std::uint64_t in_chains = 0;
     for (std::size_t bucket = 0; bucket < memory_.buckets.size(); ++bucket) {

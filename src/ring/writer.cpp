@@ -86,6 +86,11 @@ private:
         return chosen_folder() ? wanted_directories() : default_directories();
     }
 
+    // No segment's name holds a '~': nobody else's temporary file starts like this.
+    [[nodiscard]] std::string temporary_prefix() const {
+        return std::string(".").append(file_prefix).append(options_.name).append("~");
+    }
+
     // Held until the builder goes.
     std::optional<Error> lock_folder() {
         const std::string folder = chosen_folder() ? options_.directory : shared_memory_directory;
@@ -127,11 +132,12 @@ private:
     void remove_leftovers(const std::string& directory) const {
         DIR* folder = ::opendir(directory.c_str());
         if (folder == nullptr) return;
-        const std::string prefix = "." + std::string(file_prefix) + options_.name + "~";
+        const std::string prefix = temporary_prefix();
         while (const dirent* entry = ::readdir(folder)) {  // NOLINT(concurrency-mt-unsafe): ours
             const std::string name(static_cast<const char*>(entry->d_name));
             if (!name.starts_with(prefix)) continue;
-            const std::string path = directory + "/" + name;
+            std::string path = directory;
+            path.append("/").append(name);
             const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
             if (file.open() && !writer_holds(file.get())) ::unlink(path.c_str());
         }
@@ -140,8 +146,8 @@ private:
 
     std::optional<Error> build_in(const std::string& directory) {
         temporary_.clear();
-        const std::string path =
-            directory + "/." + file_prefix + options_.name + "~" + std::to_string(::getpid());
+        std::string path = directory;
+        path.append("/").append(temporary_prefix()).append(std::to_string(::getpid()));
         file_ = File(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
         if (!file_.open()) return system_error("create " + path, errno);
         temporary_ = path;
@@ -165,6 +171,9 @@ private:
         page_bytes_ = hugetlb_ ? static_cast<std::uint64_t>(system.f_bsize) : 4096;
         bytes_ = (layout_.used_bytes + page_bytes_ - 1) / page_bytes_ * page_bytes_;
         const std::string what = megabytes(bytes_) + " for " + path;
+        if (page_bytes_ > 4 * layout_.used_bytes)  // a mount of 1 GiB pages
+            return Error{ENOSPC,
+                         "allocate " + what + ": its pages are far larger than the segment"};
         if (::fallocate(file_.get(), 0, 0, static_cast<off_t>(bytes_)) != 0) {
             if (errno != EOPNOTSUPP) return system_error("allocate " + what, errno);
             if (hugetlb_ && ::ftruncate(file_.get(), static_cast<off_t>(bytes_)) != 0)

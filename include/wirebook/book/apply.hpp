@@ -29,8 +29,7 @@ inline void BookSet::execute(const UpdateBatch& batch, std::uint32_t i, const Pa
     execution.side = level.book_side.side();
     execution.printable = (batch.flags[i] & update_flag::printable) != 0;
     execution.has_price = (batch.flags[i] & update_flag::has_price) != 0;
-    execution.price =
-        execution.has_price ? batch.price[i] : price_of(execution.side, level.rank);
+    execution.price = execution.has_price ? batch.price[i] : price_of(execution.side, level.rank);
     execution.quantity = batch.quantity[i];
     execution.order_id = id;
     execution.match_number = batch.new_order_id[i];
@@ -82,7 +81,8 @@ inline void BookSet::end_packet(const PacketEnd& end, Observer& observer) noexce
         if (book.best_line[0] != no_line && book.best_line[1] != no_line) {
             // best bid > best ask, where the ask's rank is the complement of its price
             const bool crossed = book.best_rank[0] > ~book.best_rank[1];
-            if (crossed && trades_continuously(instrument)) [[unlikely]] ++counters_.crossed;
+            if (crossed && trades_continuously(instrument)) [[unlikely]]
+                ++counters_.crossed;
         }
         observer.on_touched(instrument, end);
     }
@@ -109,11 +109,14 @@ inline void BookSet::apply_packets(const UpdateBatch& batch, Observer& observer)
         for (; update < updates_end; ++update) {
             if constexpr (LookAhead) {
                 const std::uint32_t far = update + look_far_ahead;
-                if (far < updates) [[likely]] look_far(batch, far);
+                if (far < updates) [[likely]]
+                    look_far(batch, far);
                 const std::uint32_t nearer = update + look_nearer_ahead;
-                if (nearer < updates) [[likely]] look_nearer(batch, nearer);
+                if (nearer < updates) [[likely]]
+                    look_nearer(batch, nearer);
                 const std::uint32_t near = update + look_near_ahead;
-                if (near < updates) [[likely]] look_near(batch, near);
+                if (near < updates) [[likely]]
+                    look_near(batch, near);
             }
             for (; event < events_end && batch.event[event].place <= update; ++event) {
                 observer.on_event(batch.event[event], end);

@@ -13,13 +13,13 @@
 namespace wirebook::book {
 
 namespace book_flag {
-inline constexpr std::uint8_t event_open = 1;     // waits for the update that closes its event
-inline constexpr std::uint8_t status_flipped = 2; // its own status is not the default one
-inline constexpr std::uint8_t not_followed = 4;   // not among the symbols asked for
+inline constexpr std::uint8_t event_open = 1;      // waits for the update that closes its event
+inline constexpr std::uint8_t status_flipped = 2;  // its own status is not the default one
+inline constexpr std::uint8_t not_followed = 4;    // not among the symbols asked for
 inline constexpr std::uint8_t named = 8;
-inline constexpr std::uint8_t listed = 16;        // in the list of touched instruments
-inline constexpr std::uint8_t ever_seen = 32;     // was named or touched; outlives a session
-inline constexpr std::uint8_t ever_level = 64;    // had a level; outlives a session
+inline constexpr std::uint8_t listed = 16;      // in the list of touched instruments
+inline constexpr std::uint8_t ever_seen = 32;   // was named or touched; outlives a session
+inline constexpr std::uint8_t ever_level = 64;  // had a level; outlives a session
 }  // namespace book_flag
 
 struct alignas(cache_line_bytes) BookLine {

@@ -38,12 +38,12 @@
 namespace wirebook::book {
 
 struct BookSetOptions {
-    std::uint32_t instruments = 65'536;      // indices 0 .. instruments - 1
-    std::uint64_t live_orders = 4'000'000;   // at one time, also of instruments not followed
-    std::uint64_t levels = 1'000'000;        // at one time
-    std::uint64_t queue_lines = 0;   // for the orders of a level beyond seven, twelve a line;
-                                     // 0: live_orders / 6
-    std::uint32_t order_pages = 0;   // of 2^18 references each (2 MiB); 0: from live_orders
+    std::uint32_t instruments = 65'536;     // indices 0 .. instruments - 1
+    std::uint64_t live_orders = 4'000'000;  // at one time, also of instruments not followed
+    std::uint64_t levels = 1'000'000;       // at one time
+    std::uint64_t queue_lines = 0;    // for the orders of a level beyond seven, twelve a line;
+                                      // 0: live_orders / 6
+    std::uint32_t order_pages = 0;    // of 2^18 references each (2 MiB); 0: from live_orders
     bool trading_by_default = false;  // what no status was told of: trades continuously
     bool look_ahead = true;
     std::uint64_t hash_seed = 0;  // 0: a secret one. Never changes a result
@@ -61,12 +61,13 @@ struct BookCounters {
     std::uint64_t no_room_instruments = 0;  // raise instruments
 };
 
-// An order was executed. Side and price are those of the resting order, read before the book changed.
+// An order was executed. Side and price are those of the resting order, read before the book
+// changed.
 struct Execution {
     std::uint32_t instrument = no_instrument;
-    Side side = Side::bid;    // of the resting order
+    Side side = Side::bid;  // of the resting order
     bool printable = false;
-    bool has_price = false;   // price is the update's own, not the order's
+    bool has_price = false;  // price is the update's own, not the order's
     std::int64_t price = 0;
     std::uint64_t quantity = 0;
     std::uint64_t order_id = 0;
@@ -271,15 +272,14 @@ void BookSet::for_each_level(std::uint32_t instrument, Side side, F&& f) const n
 
 template <class F>
 void BookSet::for_each_order(std::uint32_t instrument, Side side, F&& f) const noexcept {
-    trees_.for_each(books_[instrument].levels[index_of(side)],
-                    [&](std::int64_t rank, std::uint32_t index) {
-                        for_each_in_queue(lines_, index, [&](Handle handle) {
-                            f(orders_.id_of(handle), price_of(side, rank),
-                              orders_.at(handle).quantity);
-                            return true;
-                        });
-                        return true;
-                    });
+    trees_.for_each(
+        books_[instrument].levels[index_of(side)], [&](std::int64_t rank, std::uint32_t index) {
+            for_each_in_queue(lines_, index, [&](Handle handle) {
+                f(orders_.id_of(handle), price_of(side, rank), orders_.at(handle).quantity);
+                return true;
+            });
+            return true;
+        });
 }
 
 }  // namespace wirebook::book

@@ -69,7 +69,8 @@ public:
     [[nodiscard]] std::uint32_t find(const LinePool& pool, std::uint64_t hash, BookSide book_side,
                                      std::int64_t rank) const noexcept {
         const std::uint32_t tag = tag_of(hash);
-        for (std::size_t at = home(hash);; at = next(at)) {
+        const std::size_t start = home(hash);
+        for (std::size_t at = start;;) {
             const Bucket& bucket = buckets_[at];
             std::uint32_t hits = 0;
             for (std::uint32_t i = 0; i < bucket_entries; ++i) {
@@ -81,7 +82,10 @@ public:
                 const LevelLine& level = pool.level(line);
                 if (level.rank == rank && level.book_side == book_side) return line;
             }
-            if (bucket.passed == 0) return no_line;
+            if (bucket.passed == 0) [[likely]]
+                return no_line;
+            at = next(at);
+            if (at == start) return no_line;  // entries went past every bucket at some time
         }
     }
 

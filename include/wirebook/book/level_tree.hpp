@@ -25,7 +25,7 @@ struct alignas(cache_line_bytes) TreeNode {
 
     std::uint16_t count;
     bool leaf;
-    std::uint32_t worse;   // leaves: the neighbours, 0: none
+    std::uint32_t worse;  // leaves: the neighbours, 0: none
     std::uint32_t better;
     // Leaf: rank and line of a level. Inner: the least rank under a child, which may have gone by
     // now, and the child; key[0] is not compared, it counts as less than everything.

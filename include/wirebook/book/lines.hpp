@@ -88,12 +88,12 @@ struct LevelLine {
     static constexpr std::uint32_t capacity = 7;
 
     std::int64_t rank;
-    std::uint64_t quantity;     // of all its orders, or as told by the feed
-    std::uint32_t orders;       // 0 where the feed has no orders
+    std::uint64_t quantity;  // of all its orders, or as told by the feed
+    std::uint32_t orders;    // 0 where the feed has no orders
     BookSide book_side;
     std::uint32_t first_chunk;  // no_line: the queue is wholly inside this line
     std::uint32_t last_chunk;
-    std::uint32_t inside;       // handles in this line: the head of the queue
+    std::uint32_t inside;  // handles in this line: the head of the queue
     std::array<Handle, capacity> handle;
 };
 static_assert(sizeof(LevelLine) == 64);
@@ -157,8 +157,8 @@ public:
 
 private:
     std::span<Line> lines_;
-    std::span<std::uint32_t> spare_;     // the first spares_ are unused lines
-    std::uint32_t fresh_ = first_line;   // lines from here on were never taken
+    std::span<std::uint32_t> spare_;    // the first spares_ are unused lines
+    std::uint32_t fresh_ = first_line;  // lines from here on were never taken
     std::uint32_t spares_ = 0;
 };
 

@@ -43,8 +43,7 @@ inline void BookSet::look_nearer(const UpdateBatch& batch, std::uint32_t i) cons
         case UpdateKind::level_remove: {
             const std::uint32_t instrument = batch.instrument[i];
             const Side side = batch.side[i];
-            const std::uint64_t hash =
-                map_.hash({instrument, side}, rank_of(side, batch.price[i]));
+            const std::uint64_t hash = map_.hash({instrument, side}, rank_of(side, batch.price[i]));
             const std::uint32_t line = map_.guess(hash);
             if (line != no_line) {
                 lines_.prefetch_line(line);
@@ -81,8 +80,8 @@ inline void BookSet::look_near(const UpdateBatch& batch, std::uint32_t i) const 
     switch (batch.kind[i]) {
         case UpdateKind::add: {
             const Side side = batch.side[i];
-            const std::uint32_t line = map_.guess(
-                map_.hash({batch.instrument[i], side}, rank_of(side, batch.price[i])));
+            const std::uint32_t line =
+                map_.guess(map_.hash({batch.instrument[i], side}, rank_of(side, batch.price[i])));
             if (line != no_line) look_at_level(line);
             break;
         }
@@ -106,8 +105,7 @@ inline void BookSet::look_near(const UpdateBatch& batch, std::uint32_t i) const 
             if (level.orders == 1) {
                 map_.prefetch_bucket(map_.hash(level.book_side, level.rank));
                 const std::uint32_t instrument = level.book_side.instrument();
-                trees_.prefetch_root(
-                    books_[instrument].levels[index_of(level.book_side.side())]);
+                trees_.prefetch_root(books_[instrument].levels[index_of(level.book_side.side())]);
             }
             if (batch.kind[i] == UpdateKind::replace) {
                 const Side side = where.side();

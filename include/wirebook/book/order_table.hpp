@@ -43,7 +43,7 @@ public:
     static constexpr unsigned id_bits = 38;  // references from 2^38 on have no pages
     static constexpr std::size_t ranges = std::size_t{1} << (id_bits - page_bits);
     static constexpr std::uint32_t page_limit = std::uint32_t{1} << (31U - page_bits);
-    static constexpr std::uint32_t open_at = 128;    // orders of a range that earn it a page
+    static constexpr std::uint32_t open_at = 128;     // orders of a range that earn it a page
     static constexpr std::uint32_t open_up_to = 512;  // more are not moved at a stroke
 
     // A range of page_orders references.
@@ -231,16 +231,16 @@ private:
     HashSeed seed_;
     unsigned bucket_shift_ = 63;
     std::uint64_t live_ = 0;
-    std::uint32_t fresh_nodes_ = 0;  // nodes from here on were never used
-    std::uint32_t spare_nodes_ = 0;  // in free_nodes
-    std::uint32_t free_ = 0;         // in free_pages
-    std::uint32_t dirty_ = 0;        // in dirty_pages; the last of them is being zeroed
-    std::uint32_t cleaned_ = 0;      // records of it that are zero again
-    std::uint32_t opening_ = none;   // the range that earned a page
-    std::uint32_t closing_ = 0;      // 1 + page that is being emptied, 0: none
-    std::uint32_t closed_up_to_ = 0; // records of it that were looked at
+    std::uint32_t fresh_nodes_ = 0;   // nodes from here on were never used
+    std::uint32_t spare_nodes_ = 0;   // in free_nodes
+    std::uint32_t free_ = 0;          // in free_pages
+    std::uint32_t dirty_ = 0;         // in dirty_pages; the last of them is being zeroed
+    std::uint32_t cleaned_ = 0;       // records of it that are zero again
+    std::uint32_t opening_ = none;    // the range that earned a page
+    std::uint32_t closing_ = 0;       // 1 + page that is being emptied, 0: none
+    std::uint32_t closed_up_to_ = 0;  // records of it that were looked at
     std::uint64_t openings_ = 0;
-    std::size_t ranges_used_ = 0;    // directory entries from here on are zero
+    std::size_t ranges_used_ = 0;  // directory entries from here on are zero
 };
 
 }  // namespace wirebook::book

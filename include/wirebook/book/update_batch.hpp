@@ -32,10 +32,10 @@ enum class UpdateKind : std::uint8_t {
     // A side of quantity 0 is empty.
     quote,
     // Bookkeeping, at its place in the stream; touches nothing.
-    name,         // instrument; 16 symbol bytes in order_id and new_order_id, price places in quantity
-    trading,      // instrument; quantity 1: trades continuously (as far as its own status says)
-    group,        // instrument; quantity: the market group it belongs to
-    market,       // quantity: market group; price 1: continuous session open, 0: closed
+    name,     // instrument; 16 symbol bytes in order_id and new_order_id, price places in quantity
+    trading,  // instrument; quantity 1: trades continuously (as far as its own status says)
+    group,    // instrument; quantity: the market group it belongs to
+    market,   // quantity: market group; price 1: continuous session open, 0: closed
     close_event,  // instrument: its open event ends (with flag event_open: opens) without a change
     clear_books,  // every book of the set empties, open events close, waiting rows are dropped
     new_session,  // as clear_books, and names, groups, status and market hours are forgotten
@@ -43,10 +43,10 @@ enum class UpdateKind : std::uint8_t {
 
 // Bits of UpdateBatch::flags. Order feeds have no event flag: theirs is not looked at.
 namespace update_flag {
-inline constexpr std::uint8_t event_open = 1;   // the instrument's event goes on after this update
-inline constexpr std::uint8_t printable = 2;    // execute: counts in volume
-inline constexpr std::uint8_t has_price = 4;    // execute: at `price`, not at the order's own
-inline constexpr std::uint8_t bad_side = 8;     // add: the side on the wire was neither B nor S
+inline constexpr std::uint8_t event_open = 1;  // the instrument's event goes on after this update
+inline constexpr std::uint8_t printable = 2;   // execute: counts in volume
+inline constexpr std::uint8_t has_price = 4;   // execute: at `price`, not at the order's own
+inline constexpr std::uint8_t bad_side = 8;    // add: the side on the wire was neither B nor S
 inline constexpr std::uint8_t not_followed = 16;  // name: not in the configured list of symbols
 }  // namespace update_flag
 
@@ -81,17 +81,17 @@ struct Event {
 
 // Facts of a packet, for those who look at the end of it.
 struct PacketEnd {
-    std::uint32_t updates_end = 0;       // one past its last update
-    std::uint32_t events_end = 0;        // one past its last event
-    std::uint64_t number = 0;            // CONTRACT section 5 `packet`
-    std::uint64_t sequence = 0;          // in its header
+    std::uint32_t updates_end = 0;  // one past its last update
+    std::uint32_t events_end = 0;   // one past its last event
+    std::uint64_t number = 0;       // CONTRACT section 5 `packet`
+    std::uint64_t sequence = 0;     // in its header
     std::int64_t receive_time_ns = 0;
     std::uint64_t receive_tsc = 0;
-    std::uint64_t decoded_tsc = 0;       // 0 where nobody asked for stamps
+    std::uint64_t decoded_tsc = 0;  // 0 where nobody asked for stamps
     std::uint16_t channel = 0;
-    std::uint16_t line = 0;              // the line of the channel that won
-    std::uint8_t time_source = 0;        // wire::TimeSource
-    bool numbered = true;                // false: of empty blocks only
+    std::uint16_t line = 0;        // the line of the channel that won
+    std::uint8_t time_source = 0;  // wire::TimeSource
+    bool numbered = true;          // false: of empty blocks only
 };
 
 struct UpdateBatch {

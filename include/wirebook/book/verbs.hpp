@@ -22,7 +22,8 @@ inline void BookSet::touch(std::uint32_t instrument, std::int64_t exchange_time_
     BookLine& book = books_[instrument];
     book.last_touch_time_ns = exchange_time_ns;
     if (book.is(book_flag::listed)) return;
-    if (!book.is(book_flag::ever_seen)) [[unlikely]] use_instrument(instrument);
+    if (!book.is(book_flag::ever_seen)) [[unlikely]]
+        use_instrument(instrument);
     book.set(book_flag::listed, true);
     touched_[touched_count_++] = instrument;
 }
@@ -49,7 +50,8 @@ inline std::uint32_t BookSet::make_level(std::uint64_t hash, BookSide book_side,
         book.best_rank[side] = rank;
         book.best_line[side] = index;
     }
-    if (!book.is(book_flag::ever_level)) [[unlikely]] first_level_ever(book);
+    if (!book.is(book_flag::ever_level)) [[unlikely]]
+        first_level_ever(book);
     return index;
 }
 

@@ -86,7 +86,8 @@ private:
     return false;
 }
 
-// Where segments without a directory of their own may be: hugetlbfs mounts, then /dev/shm.
+// Where segments without a directory of their own may be: the hugetlbfs mounts that we may enter,
+// then /dev/shm.
 [[nodiscard]] inline std::vector<std::string> default_directories() {
     std::vector<std::string> directories;
     if (std::FILE* mounts = std::fopen("/proc/self/mounts", "re")) {
@@ -96,8 +97,9 @@ private:
             const auto first = text.find(' ');
             const auto second = text.find(' ', first + 1);
             if (first == text.npos || second == text.npos) continue;
-            if (text.substr(second + 1, 10) == "hugetlbfs ")
-                directories.emplace_back(text.substr(first + 1, second - first - 1));
+            if (text.substr(second + 1, 10) != "hugetlbfs ") continue;
+            std::string directory(text.substr(first + 1, second - first - 1));
+            if (::access(directory.c_str(), X_OK) == 0) directories.push_back(std::move(directory));
         }
         std::fclose(mounts);
     }

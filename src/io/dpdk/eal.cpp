@@ -94,9 +94,13 @@ int initialise(std::vector<char*>& argv, bool help) {
 std::vector<std::string> eal_arguments(const DpdkOptions& options,
                                        const std::vector<DeviceName>& devices,
                                        std::size_t memory_mb) {
-    std::vector<std::string> arguments{"wirebook", "--log-level=warning",
-                                       "--log-level=lib.eal:error",
-                                       "--file-prefix=" + options.file_prefix};
+    const std::vector<std::string>& own = options.eal_arguments;
+    std::vector<std::string> arguments{"wirebook", "--file-prefix=" + options.file_prefix};
+    if (!given(own, {"--log-level"})) {
+        arguments.emplace_back("--log-level=warning");
+        // Its warnings are about what we do not use: pages of 1 GiB, for one.
+        arguments.emplace_back("--log-level=lib.eal:error");
+    }
     if (!options.telemetry) arguments.emplace_back("--no-telemetry");
     if (options.hugepages) {
         arguments.emplace_back("--in-memory");
@@ -108,7 +112,6 @@ std::vector<std::string> eal_arguments(const DpdkOptions& options,
         arguments.emplace_back("-m");
         arguments.push_back(std::to_string(memory_mb));
     }
-    const std::vector<std::string>& own = options.eal_arguments;
     if (!given(own, {"-l", "-c", "--lcores"})) arguments.push_back(lcore_argument());
     bool pci = given(own, {"-a", "-b", "--allow", "--block"});
     for (const DeviceName& device : devices) {

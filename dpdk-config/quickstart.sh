@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# From a fresh Debian 12 to books in another process, in one command:
+#
+#   bash dpdk-config/quickstart.sh [CAPTURE]
+#
+# Installs what is missing (as root), builds, then replays a capture at real pace (default: the
+# synthetic one of pcap/, 20 seconds) into a segment of shared memory, while examples/top_of_book,
+# a process that knows nothing but the headers of `pkg-config wirebook-ring`, reads it. Shows what
+# went through and how long it took. Safe to run again; then it takes little more than the replay.
+# Exit status: 0 done, 1 build or replay failed, 3 this machine is not able, and why.
+set -euo pipefail
+capture=${1-}
+[ -z "$capture" ] || capture=$(realpath "$capture")
+cd "$(dirname "$0")/.."
+capture=${capture:-$PWD/pcap/itch-sample.pcap}
+work=build/quickstart
+
+say() { printf '\n== %s\n' "$*" >&2; }
+
+# Runs a long step quietly; shows its last lines if it fails.
+step() { # what, command...
+    local what=$1 start=$SECONDS
+    shift
+    if ! "$@" > "$work/step.log" 2>&1; then
+        tail -n 30 "$work/step.log" >&2
+        echo "quickstart: $what failed; the command was: $*" >&2
+        exit 1
+    fi
+    printf '   %s: %d s\n' "$what" $((SECONDS - start)) >&2
+}
+
+say "Packages (dpdk-config/packages.txt)"
+bash dpdk-config/install-packages.sh || exit 3
+mkdir -p "$work"
+
+say "Build"
+[ -f build/build.ninja ] || step "configure" meson setup build
+step "wirebook" ninja -C build wirebook
+step "install" meson install -C build --no-rebuild --quiet --tags devel,runtime \
+    --destdir "$PWD/$work/installed"
+pkgconfig=$(dirname "$(find "$work/installed" -name wirebook-ring.pc)")
+mkdir -p build/examples
+if [ ! -x build/examples/top_of_book ] ||
+    [ -n "$(find examples include/wirebook/ring include/wirebook/core -newer build/examples/top_of_book \
+        -type f -print -quit)" ]; then
+    # shellcheck disable=SC2046  # pkg-config prints several words
+    step "examples/top_of_book, with pkg-config wirebook-ring alone" \
+        g++ -std=c++20 -O2 examples/top_of_book.cpp \
+        $(PKG_CONFIG_PATH=$pkgconfig pkg-config --cflags --libs wirebook-ring) \
+        -o build/examples/top_of_book
+fi
+
+say "Replay of $(basename "$capture") at real pace, and a strategy that reads along"
+free_pages=$(cat /sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages 2> /dev/null || echo 0)
+if [ "$free_pages" -eq 0 ]; then
+    echo "   No free 2 MiB hugepages: the segment goes to /dev/shm, which is as good for a try." >&2
+    echo "   For the real thing: sudo bash dpdk-config/hugepages.sh reserve 256" >&2
+fi
+build/examples/top_of_book quickstart --latency --quiet --until-end --wait 30 \
+    > "$work/strategy.out" 2> "$work/strategy.err" &
+strategy=$!
+trap 'kill "$strategy" 2> /dev/null || true' EXIT
+if ! build/wirebook replay "$capture" --speed 1 --publish quickstart --fingerprint \
+    --stats "$work/stats.json" > "$work/replay.out" 2> "$work/replay.err"; then
+    cat "$work/replay.err" >&2
+    echo "quickstart: the replay failed" >&2
+    exit 1
+fi
+wait "$strategy" || { cat "$work/strategy.err" >&2; exit 1; }
+trap - EXIT
+sed 's/^/   /' "$work/replay.err" >&2
+
+say "What went through"
+python3 dpdk-config/quickstart_table.py "$work/stats.json" "$work/strategy.out"
+
+cat >&2 << 'NEXT'
+
+== What next
+   your own capture:    build/wirebook replay FILE --stats - --top top.csv --final final.csv
+                        bash dpdk-config/quickstart.sh FILE
+   a strategy's view:   build/examples/top_of_book quickstart      (docs/attach-a-strategy.md)
+   your own NIC:        sudo bash dpdk-config/hugepages.sh reserve 256
+                        copy dpdk-config/samples/nasdaq.toml, put your device and groups in, then
+                        build/wirebook check-config FILE && sudo build/wirebook run -c FILE
+   all tests:           bash tests/run.sh
+NEXT

@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""What `meson install` leaves is enough for others: a strategy builds through `pkg-config
+wirebook-ring` alone, a program with a receive path of its own through `pkg-config wirebook`.
+
+usage: install_test.py ROOT BUILD        with g++, and with clang++-14 where it is installed
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT, BUILD = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+PROGRAM = '''
+#include <cstdio>
+#include "wirebook/core/arena.hpp"
+#include "wirebook/core/clock.hpp"
+#include "wirebook/io/capture_source.hpp"
+int main(int argc, char** argv) {
+    wirebook::io::CaptureOptions options;
+    options.files.assign(argv + 1, argv + argc);
+    auto source = wirebook::io::CaptureSource::open(options);
+    auto arena = wirebook::Arena::create({.bytes = 1 << 20, .hugetlb = false});
+    std::puts(source.ok() && arena.ok() && wirebook::rdtsc() != 0 ? "opened" : "failed");
+    return 0;
+}
+'''
+
+
+def run(*command, env=None):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False,
+                          env=env)
+    assert done.returncode == 0, f'{command}: {done.stdout}{done.stderr}'
+    return done.stdout
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        run('meson', 'install', '-C', BUILD, '--no-rebuild', '--quiet', '--destdir', folder / 'to')
+        found = list((folder / 'to').rglob('wirebook-ring.pc'))
+        assert len(found) == 1, found
+        env = {**os.environ, 'PKG_CONFIG_PATH': str(found[0].parent)}
+        libraries = run('pkg-config', '--libs', 'wirebook-ring', env=env).split()
+        assert not [one for one in libraries if one.startswith('-l')], libraries
+
+        compilers = [one for one in ('g++', 'clang++-14') if shutil.which(one)]
+        for compiler in compilers:
+            flags = run('pkg-config', '--cflags', '--libs', 'wirebook-ring', env=env).split()
+            example = folder / 'top_of_book'
+            run(compiler, '-std=c++20', '-O1', '-Wall', '-Wextra', '-Werror',
+                ROOT / 'examples/top_of_book.cpp', *flags, '-o', example)
+            assert 'NAME' in run(example, '--help')
+            assert 'wirebook' not in run('ldd', example), 'links more than headers'
+
+        (folder / 'own.cpp').write_text(PROGRAM)
+        flags = run('pkg-config', '--cflags', '--libs', 'wirebook', env=env).split()
+        run('g++', '-std=c++20', folder / 'own.cpp', *flags, '-o', folder / 'own')
+        assert run(folder / 'own', ROOT / 'pcap/itch-sample.pcap') == 'opened\n'
+    print(f'installed; the example builds with {" and ".join(compilers)}')
+
+
+if __name__ == '__main__':
+    main()

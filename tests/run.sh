@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# Builds everything and runs every test: unit, style and end-to-end tests, the unit tests again
+# under AddressSanitizer + UBSan and ThreadSanitizer, and the fuzzers for some seconds each.
+# As root on a fresh Debian 12 it installs what it needs first.
+#
+#   tests/run.sh            everything
+#   tests/run.sh --quick    without sanitizers and fuzzers
+#
+# Ends with one line, `N passed, N failed, N skipped`; what was skipped is listed with its reason.
+# Exit status: 0 nothing failed, 1 something did, 3 the tools cannot be installed.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 3
+quick=false
+case "${1-}" in
+    '' | --all) ;;
+    --quick) quick=true ;;
+    *) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+esac
+
+bash dpdk-config/install-packages.sh || exit 3
+results=build/test-results
+rm -rf "$results"
+mkdir -p "$results"
+
+# What fails outside of a test (a build, a suite out of time) counts as a failed test.
+fail() { # name, log file
+    printf '{"name": "%s", "result": "FAIL", "stdout": ""}\n' "$1" >> "$results/failures.json"
+    echo "FAILED: $1" >&2
+    [ -z "${2-}" ] || tail -n 40 "$2" >&2
+}
+
+# setup BUILD OPTION...: configures once; meson itself notices changed build files.
+setup() {
+    local build=$1 log="$results/setup-$1.log"
+    shift
+    [ -f "$build/build.ninja" ] && return 0
+    if ! meson setup "$build" "$@" > "$log" 2>&1; then
+        fail "meson setup $build" "$log"
+        return 1
+    fi
+}
+
+# suite NAME BUILD SECONDS MESON-TEST-OPTION...: builds what it needs and runs it.
+suite() {
+    local name=$1 build=$2 budget=$3 start=$SECONDS log="$results/$1.log" status
+    shift 3
+    timeout --kill-after=10 "$budget" \
+        meson test -C "$build" --logbase "$name" --print-errorlogs "$@" > "$log" 2>&1
+    status=$?
+    if [ -f "$build/meson-logs/$name.json" ]; then
+        mv "$build/meson-logs/$name.json" "$results/$name.json"
+    fi
+    if [ $status -eq 124 ] || [ $status -eq 137 ]; then
+        fail "suite $name took more than $budget s" "$log"
+    elif [ $status -ne 0 ] && ! grep -qsE '"result": "(FAIL|TIMEOUT|ERROR|INTERRUPT)"' \
+        "$results/$name.json"; then
+        fail "suite $name did not run" "$log"
+    elif [ $status -ne 0 ]; then
+        sed -n '/^=\+ /,$p' "$log" | head -n 200 >&2
+    fi
+    printf '%-8s %4d s\n' "$name" $((SECONDS - start)) >&2
+}
+
+# build BUILD SECONDS: everything, so that the suites' times are those of the tests.
+build() {
+    local start=$SECONDS log="$results/build-$1.log"
+    if ! timeout --kill-after=10 "$2" ninja -C "$1" > "$log" 2>&1; then
+        fail "build of $1" "$log"
+        return 1
+    fi
+    printf '%-8s %4d s\n' "$1" $((SECONDS - start)) >&2
+}
+
+if setup build && build build 900; then
+    suite unit build 300 --suite unit
+    suite e2e build 420 --suite e2e
+    suite style build 600 --suite style
+fi
+
+if ! $quick; then
+    # Without optimisation levels above 1: these builds are for finding, not for speed.
+    instrumented=(-Doptimization=1 -Dbench=disabled)
+    export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+    export ASAN_OPTIONS=detect_stack_use_after_return=1 TSAN_OPTIONS=halt_on_error=1
+    setup build-asan -Db_sanitize=address,undefined "${instrumented[@]}" &&
+        suite asan build-asan 600 --suite asan
+    setup build-tsan -Db_sanitize=thread "${instrumented[@]}" &&
+        suite tsan build-tsan 420 --suite tsan
+    CXX=clang++-14 setup build-fuzz -Db_sanitize=address,undefined -Db_lundef=false \
+        -Ddpdk=disabled -Dfuzz=true "${instrumented[@]}" &&
+        suite fuzz build-fuzz 420 --suite fuzz
+fi
+
+python3 tools/test_summary.py "$results"
