@@ -238,7 +238,9 @@ struct Rig {
                   .look_ahead = look_ahead,
                   .hash_seed = 1},
           arena(std::move(
-              Arena::create({.bytes = BookSet::bytes_needed(options), .hugetlb = false}).value())),
+              Arena::create(
+                  {.bytes = BookSet::bytes_needed(options), .prefault = true, .hugetlb = false})
+                  .value())),
           books(std::move(BookSet::create(arena, options).value())) {}
 
     BookSetOptions options;

@@ -118,7 +118,7 @@ std::string_view to_string(feed::Quality quality) noexcept {
         case feed::Quality::good: return "good";
         case feed::Quality::stale: return "stale";
         case feed::Quality::recovering: return "recovering";
-        case feed::Quality::not_ready: return "not_ready";
+        case feed::Quality::not_ready: return "not-ready";
     }
     return "";
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "wirebook/app/commands.hpp"
@@ -23,17 +24,23 @@ double cpu_seconds() {
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// A configuration of nothing has room for any day: memory is only touched where it is used.
-Config default_config() {
+// Without a configuration there is room for all that the input can hold, up to a large day's:
+// tables are spread over their whole size, so a small input should not get large ones.
+Config default_config(const io::CaptureSource& source) {
+    constexpr std::uint64_t shortest_add = 32;   // bytes of a message that adds an order or level
+    constexpr std::uint64_t compressed_by = 32;  // at most, where the input is compressed
+    const std::uint64_t bytes = source.progress().file_bytes_total;
+    const std::uint64_t adds =
+        bytes == 0 ? UINT64_MAX : bytes * (source.preloaded() ? 1 : compressed_by) / shortest_add;
     Config config;
-    config.sizes.orders = std::uint64_t{1} << 24;
-    config.sizes.levels = std::uint64_t{1} << 22;
+    config.sizes.orders = std::clamp<std::uint64_t>(adds, 1 << 16, 1 << 24);
+    config.sizes.levels = std::clamp<std::uint64_t>(adds, 1 << 16, 1 << 22);
     config.sizes.instruments = 16'384;
     return config;
 }
 
-Result<Config> configuration(const ReplayOptions& options) {
-    Config config = default_config();
+Result<Config> configuration(const ReplayOptions& options, const io::CaptureSource& source) {
+    Config config = default_config(source);
     if (!options.config_file.empty()) {
         auto loaded = load_config(options.config_file, ConfigUse::replay);
         if (!loaded) return loaded.error();
@@ -74,20 +81,15 @@ void say_what_was_taken(const ReplayOptions& options, const AppPipeline& pipelin
 }  // namespace
 
 int run_replay(const ReplayOptions& options) {
-    auto config = configuration(options);
+    const bool pure = options.speed == 0 && !options.fingerprint && !options.dumps.any_but_stats();
+    auto source = io::CaptureSource::open(capture_options(options, pure));
+    if (!source) return fail(exit_usage, source.error().context);
+    auto config = configuration(options, source.value());
     if (!config) return fail(exit_usage, config.error().context);
 
     Observer observer;
     observer.clock = TscClock::calibrate();
-    std::vector<std::optional<std::chrono::year_month_day>> dates;
-    for (const ChannelConfig& channel : config.value().channels) {
-        if (!channel.lines.empty()) dates.push_back(channel.date);
-    }
-    observer.dates.configure(std::move(dates));
-
-    const bool pure = options.speed == 0 && !options.fingerprint && !options.dumps.any_but_stats();
-    auto source = io::CaptureSource::open(capture_options(options, pure));
-    if (!source) return fail(exit_usage, source.error().context);
+    observer.dates = trading_dates(config.value());
     if (auto opened = open_dumps(options.dumps, options.fingerprint, observer); !opened) {
         return fail(exit_usage, opened.error().context);
     }

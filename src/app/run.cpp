@@ -67,9 +67,7 @@ int run_live(const RunOptions& options) {
 
     Observer observer;
     observer.clock = TscClock::calibrate();
-    std::vector<std::optional<std::chrono::year_month_day>> dates;
-    for (const ChannelConfig& channel : config.value().channels) dates.push_back(channel.date);
-    observer.dates.configure(std::move(dates));
+    observer.dates = trading_dates(config.value());
     if (auto opened = open_dumps(options.dumps, options.fingerprint, observer); !opened) {
         return fail(exit_usage, opened.error().context);
     }

@@ -100,6 +100,19 @@ feed::PipelineOptions pipeline_options(const Config& config, bool live) {
     return options;
 }
 
+TradingDates trading_dates(const Config& config) {
+    std::vector<std::optional<std::chrono::year_month_day>> dates;
+    std::optional<std::chrono::year_month_day> of_others;
+    for (const ChannelConfig& channel : config.channels) {
+        if (channel.lines.empty()) {
+            of_others = channel.date;
+        } else {
+            dates.push_back(channel.date);
+        }
+    }
+    return {std::move(dates), of_others};
+}
+
 Status open_dumps(const DumpOptions& dumps, bool fingerprint, Observer& observer) {
     if (auto opened = open_dump(dumps.top, observer.top); !opened) return opened;
     if (auto opened = open_dump(dumps.messages, observer.messages); !opened) return opened;

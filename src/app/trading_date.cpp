@@ -59,10 +59,8 @@ std::int64_t TradingDates::offset_ns(const feed::Channel& channel,
                                      std::int64_t receive_time_ns) const noexcept {
     const wire::Protocol protocol = channel.protocol();
     const std::size_t index = channel.index();
-    const auto day = index < configured_.size() && configured_[index]
-                         ? *configured_[index]
-                         : venue_date(protocol, receive_time_ns);
-    return midnight_utc_ns(protocol, day);
+    const auto configured = index < configured_.size() ? configured_[index] : of_others_;
+    return midnight_utc_ns(protocol, configured.value_or(venue_date(protocol, receive_time_ns)));
 }
 
 }  // namespace wirebook::app

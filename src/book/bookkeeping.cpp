@@ -162,8 +162,8 @@ void BookSet::set_followed(std::uint32_t instrument, bool follow) noexcept {
     if (!book.is(book_flag::listed)) return;
     book.set(book_flag::listed, false);
     const auto waiting = touched_.first(touched_count_);
-    const auto rest = std::ranges::remove(waiting, instrument);
-    touched_count_ -= static_cast<std::uint32_t>(rest.size());
+    const auto rest = std::remove(waiting.begin(), waiting.end(), instrument);
+    touched_count_ = static_cast<std::uint32_t>(rest - waiting.begin());
 }
 
 }  // namespace wirebook::book

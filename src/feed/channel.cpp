@@ -43,20 +43,20 @@ Result<std::unique_ptr<Channel>> Channel::create(std::uint16_t index, ChannelOpt
     if (!arena) return arena.error();
     auto books = book::BookSet::create(arena.value(), options.books);
     if (!books) return books.error();
-    return std::unique_ptr<Channel>(new Channel(index, std::move(options),
-                                                std::move(arena).value(),
-                                                std::move(books).value(), batch));
+    return std::make_unique<Channel>(Private{}, index, std::move(options), std::move(arena).value(),
+                                     std::move(books).value(), batch);
 }
 
-Channel::Channel(std::uint16_t index, ChannelOptions options, Arena arena, book::BookSet books,
-                 book::UpdateBatch& batch)
+Channel::Channel(Private /*by create()*/, std::uint16_t index, ChannelOptions options, Arena arena,
+                 book::BookSet books, book::UpdateBatch& batch)
     : index_(index),
       options_(std::move(options)),
       arena_(std::move(arena)),
       books_(std::move(books)),
       out_(batch),
       handler_(make_handler(options_.protocol, out_, options_.filter, options_.books.instruments)),
-      sequencer_(options_.sequencer) {}
+      sequencer_(options_.sequencer) {
+}
 
 InstrumentMap::Key Channel::instrument_key(std::uint32_t instrument) const noexcept {
     if (protocol() == wire::Protocol::itch50) return {0, instrument};

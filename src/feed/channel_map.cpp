@@ -40,8 +40,8 @@ Status ChannelMap::open_configured() {
 
 Channel* ChannelMap::open_channel(ChannelOptions options) {
     if (channels_.size() == channel_limit) return nullptr;
-    auto channel = Channel::create(static_cast<std::uint16_t>(channels_.size()),
-                                   std::move(options), batch_);
+    auto channel =
+        Channel::create(static_cast<std::uint16_t>(channels_.size()), std::move(options), batch_);
     if (!channel) {
         open_error_ = channel.error();
         return nullptr;
@@ -77,8 +77,9 @@ Channel* ChannelMap::find(const wire::Datagram& datagram, Item& item,
     LineKey key{datagram.destination, datagram.destination_port, item.packet.input, 0};
     if (!options_.inputs_are_lines && options_.channels.empty()) key.input = LineKey::any_input;
     const Route* route = route_of(key);
-    const bool iex = route == nullptr && (options_.feed ? over_iex_tp(*options_.feed)
-                                                        : wire::iex_tp::recognise(datagram.payload));
+    const bool iex =
+        route == nullptr &&
+        (options_.feed ? over_iex_tp(*options_.feed) : wire::iex_tp::recognise(datagram.payload));
     switch (parse(datagram, iex, item)) {
         case wire::TransportStatus::ok: break;
         case wire::TransportStatus::malformed: counters.malformed += 1; return nullptr;

@@ -24,11 +24,79 @@ ring::Level to_level(const book::LevelView& view, std::uint8_t places) noexcept 
 ring::TradingStatus trading_status(char value) noexcept {
     switch (value) {
         case 'T': return ring::TradingStatus::trading;
-        case 'H': case 'V': return ring::TradingStatus::halted;
+        case 'H':
+        case 'V': return ring::TradingStatus::halted;
         case 'P': return ring::TradingStatus::paused;
         case 'Q': return ring::TradingStatus::quoting;
         case 'O': return ring::TradingStatus::auction;
         default: return ring::TradingStatus::unknown;
+    }
+}
+
+void fill_trade(ring::Record& record, const book::Event& event, std::uint8_t places) noexcept {
+    ring::TradeEvent body;
+    body.price = to_nano(event.price, places);
+    body.quantity = event.quantity;
+    body.match = event.id;
+    body.printable = (event.flags & book::update_flag::printable) != 0 ? 1 : 0;
+    body.code = event.code;
+    record.set_event(body);
+}
+
+void fill_break(ring::Record& record, const book::Event& event, std::uint8_t places) noexcept {
+    ring::TradeBreakEvent body;
+    body.match = event.id;
+    body.quantity = event.quantity;
+    if (event.quantity != 0) body.price = to_nano(event.price, places);
+    record.set_event(body);
+}
+
+void fill_status(ring::Record& record, const book::Event& event) noexcept {
+    ring::StatusEvent body;
+    body.status = event.code == 'H' ? trading_status(event.value) : ring::TradingStatus::unknown;
+    body.code = event.code;
+    body.value = event.value;
+    body.reason = event.text;
+    record.set_event(body);
+}
+
+void fill_auction(ring::Record& record, const book::Event& event, std::uint8_t places) noexcept {
+    ring::AuctionEvent body;
+    body.reference_price = to_nano(event.price, places);
+    body.indicative_price = to_nano(event.price2, places);
+    body.far_price = to_nano(event.price3, places);
+    body.paired_quantity = event.quantity;
+    body.imbalance_quantity = event.quantity2;
+    body.imbalance_side = event.value;
+    body.code = event.code;
+    std::copy_n(event.text.begin(), body.cross_type.size(), body.cross_type.begin());
+    record.set_event(body);
+}
+
+void fill_directory(ring::Record& record, const book::Event& event, std::uint8_t places,
+                    std::string_view symbol) noexcept {
+    ring::DirectoryEvent body;
+    body.round_lot = event.quantity;
+    body.price_places = places;
+    std::copy(symbol.begin(), symbol.end(), body.symbol.begin());
+    record.set_event(body);
+}
+
+void fill_event(ring::Record& record, const book::Event& event, std::uint8_t places,
+                std::string_view symbol) noexcept {
+    switch (event.kind) {
+        case book::EventKind::trade: fill_trade(record, event, places); break;
+        case book::EventKind::trade_break: fill_break(record, event, places); break;
+        case book::EventKind::status: fill_status(record, event); break;
+        case book::EventKind::auction: fill_auction(record, event, places); break;
+        case book::EventKind::system: {
+            ring::SystemEvent body;
+            body.value = event.value;
+            body.group = event.text;
+            record.set_event(body);
+            break;
+        }
+        case book::EventKind::directory: fill_directory(record, event, places, symbol); break;
     }
 }
 
@@ -110,8 +178,8 @@ ring::Record& Publisher::next_record(std::uint32_t row, const book::PacketEnd& e
     record.flags = 0;
     record.channel = end.channel;
     record.quality = ring::Quality::good;
-    record.status = row == ring::no_instrument ? ring::TradingStatus::unknown
-                                               : row_states_[row].status.trading;
+    record.status =
+        row == ring::no_instrument ? ring::TradingStatus::unknown : row_states_[row].status.trading;
     record.receive_tsc = end.receive_tsc;
     record.receive_time_ns = end.receive_time_ns;
     record.feed_sequence = end.sequence;
@@ -157,7 +225,8 @@ void Publisher::touched(const book::BookSet& books, std::uint32_t instrument,
 
 bool Publisher::same_as_last(std::uint32_t row, const ring::Record& record) const noexcept {
     const RowState& state = row_states_[row];
-    if (state.bid_levels != record.bid_levels || state.ask_levels != record.ask_levels) return false;
+    if (state.bid_levels != record.bid_levels || state.ask_levels != record.ask_levels)
+        return false;
     const ring::LevelRow* last = &last_[std::size_t{row} * depth_];
     if (!(last[0] == ring::LevelRow{record.bid(0), record.ask(0)})) return false;
     const std::size_t rows = std::max(record.bid_levels, record.ask_levels);
@@ -210,69 +279,20 @@ void Publisher::event(const book::BookSet& books, const book::Event& event,
     }
     ring::Record& record = next_record(row, end);
     record.exchange_time_ns = time_ns;
-    switch (event.kind) {
-        case book::EventKind::trade: {
-            ring::TradeEvent body;
-            body.price = to_nano(event.price, places);
-            body.quantity = event.quantity;
-            body.match = event.id;
-            body.printable = (event.flags & book::update_flag::printable) != 0 ? 1 : 0;
-            body.code = event.code;
-            record.set_event(body);
-            break;
-        }
-        case book::EventKind::trade_break: {
-            ring::TradeBreakEvent body;
-            body.match = event.id;
-            body.quantity = event.quantity;
-            if (event.quantity != 0) body.price = to_nano(event.price, places);
-            record.set_event(body);
-            break;
-        }
-        case book::EventKind::status: {
-            ring::StatusEvent body;
-            body.status = event.code == 'H' ? trading_status(event.value)
-                                            : ring::TradingStatus::unknown;
-            body.code = event.code;
-            body.value = event.value;
-            body.reason = event.text;
-            record.set_event(body);
-            break;
-        }
-        case book::EventKind::auction: {
-            ring::AuctionEvent body;
-            body.reference_price = to_nano(event.price, places);
-            body.indicative_price = to_nano(event.price2, places);
-            body.far_price = to_nano(event.price3, places);
-            body.paired_quantity = event.quantity;
-            body.imbalance_quantity = event.quantity2;
-            body.imbalance_side = event.value;
-            body.code = event.code;
-            std::copy_n(event.text.begin(), body.cross_type.size(), body.cross_type.begin());
-            record.set_event(body);
-            break;
-        }
-        case book::EventKind::system: {
-            ring::SystemEvent body;
-            body.value = event.value;
-            body.group = event.text;
-            record.set_event(body);
-            break;
-        }
-        case book::EventKind::directory: {
-            ring::DirectoryEvent body;
-            body.round_lot = event.quantity;
-            body.price_places = places;
-            if (row != ring::no_instrument) {
-                const std::string_view symbol = books.symbol(event.instrument);
-                std::copy(symbol.begin(), symbol.end(), body.symbol.begin());
-                writer_.rename_instrument(row, symbol, places);
-            }
-            record.set_event(body);
-            break;
-        }
+    const std::string_view symbol =
+        row == ring::no_instrument ? std::string_view{} : books.symbol(event.instrument);
+    fill_event(record, event, places, symbol);
+    if (event.kind == book::EventKind::directory && row != ring::no_instrument) {
+        rename(row, end.channel, symbol, places);
     }
     counters_.events += 1;
+}
+
+// The same instrument under another symbol: later sessions find its row by the new one.
+void Publisher::rename(std::uint32_t row, std::uint16_t index, std::string_view symbol,
+                       std::uint8_t places) noexcept {
+    writer_.rename_instrument(row, symbol, places);
+    by_symbol_.insert_or_assign({index, std::string(symbol)}, row);
 }
 
 void Publisher::execution(const book::BookSet& books, const book::Execution& execution,
@@ -280,8 +300,7 @@ void Publisher::execution(const book::BookSet& books, const book::Execution& exe
     const std::uint32_t row = row_of(books, execution.instrument, end.channel);
     if (row == unmapped) return;
     ring::Record& record = next_record(row, end);
-    record.exchange_time_ns =
-        execution.exchange_time_ns + channels_[end.channel].time_offset_ns;
+    record.exchange_time_ns = execution.exchange_time_ns + channels_[end.channel].time_offset_ns;
     ring::TradeEvent body;
     body.price = to_nano(execution.price, books.price_places(execution.instrument));
     body.quantity = execution.quantity;

@@ -18,8 +18,7 @@ public:
     void add(std::uint64_t word) noexcept {
         __extension__ using Wide = unsigned __int128;
         const auto product =
-            static_cast<Wide>(state_ ^ word ^ 0xA076'1D64'78BD'642Fu) *
-            0xE703'7ED1'A0B4'28DBu;
+            static_cast<Wide>(state_ ^ word ^ 0xA076'1D64'78BD'642Fu) * 0xE703'7ED1'A0B4'28DBu;
         state_ = (static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64)) +
                  0x8EBC'6AF0'9C88'C6E3u;
     }

@@ -25,6 +25,9 @@ int fail(const Error& error);
 // `live`: lines are matched with their port and memory is touched before the start.
 [[nodiscard]] feed::PipelineOptions pipeline_options(const Config& config, bool live);
 
+// The configured trading dates, in the order in which pipeline_options() has the channels.
+[[nodiscard]] TradingDates trading_dates(const Config& config);
+
 // Opens the dumps, and switches the fingerprint on where CONTRACT says so.
 [[nodiscard]] Status open_dumps(const DumpOptions& dumps, bool fingerprint, Observer& observer);
 

@@ -16,10 +16,12 @@ namespace wirebook::app {
 
 class TradingDates {
 public:
-    // By the channel's place in the configuration; without one, dates come from the packets.
-    void configure(std::vector<std::optional<std::chrono::year_month_day>> dates) {
-        configured_ = std::move(dates);
-    }
+    TradingDates() = default;
+    // By channel index; `of_others`: of channels beyond. Without one, dates come from packets.
+    TradingDates(std::vector<std::optional<std::chrono::year_month_day>> dates,
+                 std::optional<std::chrono::year_month_day> of_others)
+        : configured_(std::move(dates)), of_others_(of_others) {}
+
     void add(const feed::Channel& channel);
     void new_session(const feed::Channel& channel) noexcept { known_[channel.index()] = false; }
 
@@ -36,6 +38,7 @@ private:
                                          std::int64_t receive_time_ns) const noexcept;
 
     std::vector<std::optional<std::chrono::year_month_day>> configured_;
+    std::optional<std::chrono::year_month_day> of_others_;
     std::vector<bool> known_;  // by channel: this session's offset was told
 };
 
@@ -47,7 +50,6 @@ private:
 [[nodiscard]] std::int64_t midnight_utc_ns(wire::Protocol protocol,
                                            std::chrono::year_month_day date);
 // The date in the venue's zone at a UTC time.
-[[nodiscard]] std::chrono::year_month_day venue_date(wire::Protocol protocol,
-                                                     std::int64_t utc_ns);
+[[nodiscard]] std::chrono::year_month_day venue_date(wire::Protocol protocol, std::int64_t utc_ns);
 
 }  // namespace wirebook::app

@@ -94,6 +94,7 @@ struct PacketEnd {
     bool numbered = true;          // false: of empty blocks only
 };
 
+// NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): the columns, see below
 struct UpdateBatch {
     static constexpr std::uint32_t capacity = 256;
     static constexpr std::uint32_t event_capacity = 128;

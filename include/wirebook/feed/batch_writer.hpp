@@ -29,7 +29,8 @@ public:
              std::uint64_t quantity, std::int64_t time_ns) noexcept {
         const std::uint32_t at = row(book::UpdateKind::add, instrument, time_ns);
         batch_.side[at] = side == 'B' ? book::Side::bid : book::Side::ask;
-        batch_.flags[at] = side == 'B' || side == 'S' ? std::uint8_t{0} : book::update_flag::bad_side;
+        batch_.flags[at] =
+            side == 'B' || side == 'S' ? std::uint8_t{0} : book::update_flag::bad_side;
         batch_.order_id[at] = order_id;
         batch_.price[at] = price;
         batch_.quantity[at] = quantity;

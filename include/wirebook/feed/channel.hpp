@@ -62,7 +62,11 @@ struct ProtocolTraits {
 [[nodiscard]] std::string session_text(wire::Protocol protocol, const wire::SessionKey& key);
 
 class Channel {
+    struct Private {};  // create() alone makes channels, in place: their parts refer to each other
+
 public:
+    Channel(Private, std::uint16_t index, ChannelOptions options, Arena arena, book::BookSet books,
+            book::UpdateBatch& batch);
     [[nodiscard]] static Result<std::unique_ptr<Channel>> create(std::uint16_t index,
                                                                  ChannelOptions options,
                                                                  book::UpdateBatch& batch);
@@ -91,9 +95,6 @@ public:
 private:
     template <class Observer>
     friend class Pipeline;
-
-    Channel(std::uint16_t index, ChannelOptions options, Arena arena, book::BookSet books,
-            book::UpdateBatch& batch);
 
     std::uint16_t index_;
     ChannelOptions options_;

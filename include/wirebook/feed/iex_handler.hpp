@@ -104,9 +104,9 @@ private:
         event.quantity = m.size.get();
         event.id = static_cast<std::uint64_t>(m.trade_id.get());
         // Last-sale eligible (sheet: not in extended hours, no odd lot but of a cross).
-        const bool eligible = (m.sale_flags & extended_hours) == 0 &&
-                              ((m.sale_flags & odd_lot) == 0 ||
-                               (m.sale_flags & single_price_cross) != 0);
+        const bool eligible =
+            (m.sale_flags & extended_hours) == 0 &&
+            ((m.sale_flags & odd_lot) == 0 || (m.sale_flags & single_price_cross) != 0);
         event.flags = eligible ? book::update_flag::printable : std::uint8_t{0};
     }
 

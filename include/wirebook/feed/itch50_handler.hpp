@@ -71,7 +71,9 @@ public:
         out_.trading(locate(m), m.state == 'T');
         set_text(status(m, 'H', char_of(m.state)), m.reason);
     }
-    void on(const wire::itch50::RegShoRestriction& m) noexcept { status(m, 'Y', char_of(m.action)); }
+    void on(const wire::itch50::RegShoRestriction& m) noexcept {
+        status(m, 'Y', char_of(m.action));
+    }
     void on(const wire::itch50::OperationalHalt& m) noexcept {
         status(m, 'h', char_of(m.action)).text[0] = char_of(m.market_code);
     }

@@ -68,11 +68,11 @@ public:
     }
     void on(const wire::itch_jnx::OrderbookDirectory& m) noexcept {
         const std::uint32_t decimals = m.price_decimals.get();
-        const auto places = static_cast<std::uint8_t>(decimals > max_places ? max_places : decimals);
+        const auto places =
+            static_cast<std::uint8_t>(decimals > max_places ? max_places : decimals);
         const std::uint32_t instrument = find(m);
         if (instrument < known_.size()) name(m, instrument, places);
-        book::Event& event =
-            out_.event(book::EventKind::directory, 'R', instrument, time_ns(m));
+        book::Event& event = out_.event(book::EventKind::directory, 'R', instrument, time_ns(m));
         event.quantity = m.round_lot.get();
         set_text(event, m.code);
     }

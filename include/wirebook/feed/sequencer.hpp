@@ -5,7 +5,8 @@
 // the bytes stay the source's until the sink's release().
 //
 // Numbers. expected_ is the next number to process, shown_ one past the highest number that any
-// packet or heartbeat has shown. Between them every number is either in a parked packet or in a hole:
+// packet or heartbeat has shown. Between them every number is either in a parked packet or in a
+// hole:
 //   I1  holes_ is ascending and disjoint; a hole is a maximal run of numbers that nobody holds
 //   I2  start times ascend with the holes, since only the newest hole can begin or grow later
 //   I3  when nothing is being processed, the lowest hole begins at expected_; without holes
@@ -230,8 +231,7 @@ private:
     template <class Sink>
     void drain(Sink& sink) noexcept {
         std::size_t done = 0;
-        while (done < waiting_.size() &&
-               items_[waiting_[done]].transport.sequence <= expected_) {
+        while (done < waiting_.size() && items_[waiting_[done]].transport.sequence <= expected_) {
             const std::uint32_t slot = waiting_[done];
             done += 1;
             deliver(items_[slot], sink);
@@ -244,7 +244,8 @@ private:
     template <class Sink>
     void deliver(const Item& item, Sink& sink) noexcept {
         const wire::TransportPacket& packet = item.transport;
-        const std::uint64_t known = std::min<std::uint64_t>(expected_ - packet.sequence, packet.count);
+        const std::uint64_t known =
+            std::min<std::uint64_t>(expected_ - packet.sequence, packet.count);
         counters_.duplicates += known;
         if (known == packet.count) {
             counters_.duplicate_packets += 1;
@@ -260,11 +261,10 @@ private:
         const std::uint32_t slot = free_.back();
         free_.pop_back();
         items_[slot] = item;
-        const auto at = std::upper_bound(
-            waiting_.begin(), waiting_.end(), item.transport.sequence,
-            [&](std::uint64_t sequence, std::uint32_t other) {
-                return sequence < items_[other].transport.sequence;
-            });
+        const auto at = std::upper_bound(waiting_.begin(), waiting_.end(), item.transport.sequence,
+                                         [&](std::uint64_t sequence, std::uint32_t other) {
+                                             return sequence < items_[other].transport.sequence;
+                                         });
         waiting_.insert(at, slot);
     }
 

@@ -30,10 +30,10 @@ enum class Mode : std::uint8_t {
 
 struct PublisherCounters {
     std::uint64_t snapshots = 0;
-    std::uint64_t suppressed = 0;      // touched, but nothing visible changed
+    std::uint64_t suppressed = 0;  // touched, but nothing visible changed
     std::uint64_t events = 0;
-    std::uint64_t no_instrument = 0;   // not published: the instrument table is full
-    std::uint64_t no_channel = 0;      // not published: more channels than a segment has words for
+    std::uint64_t no_instrument = 0;  // not published: the instrument table is full
+    std::uint64_t no_channel = 0;     // not published: more channels than a segment has words for
 };
 
 class Publisher {
@@ -95,6 +95,8 @@ private:
     ring::Record& next_record(std::uint32_t row, const book::PacketEnd& end) noexcept;
     void publish_held(std::uint8_t flags) noexcept;
     void publish_alone(ring::Record& record) noexcept;
+    void rename(std::uint32_t row, std::uint16_t channel, std::string_view symbol,
+                std::uint8_t places) noexcept;
     void set_quality(std::uint32_t row, ring::Quality quality) noexcept;
     void set_status(std::uint32_t row, const book::Event& event, std::int64_t time_ns) noexcept;
 
