@@ -35,6 +35,26 @@ def run(*command, env=None):
     return done.stdout
 
 
+def books_of_own_packets(folder, env, compilers):
+    """examples/embed_books.cpp gives what `wirebook replay --top` gives for the same packets."""
+    sample = ROOT / 'pcap/itch-sample.pcap'
+    flags = run('pkg-config', '--cflags', '--libs', 'wirebook', env=env).split()
+    run(BUILD / 'wirebook', 'replay', sample, '--top', folder / 'top', '--events', folder / 'events')
+    rows = [line.split(',') for line in (folder / 'top').read_text().splitlines()[1:]]
+    books = [','.join(['book', row[1], row[3], *row[4:6], *row[7:9]]) for row in rows]
+    trades = (folder / 'events').read_text().count(',trade,')
+    assert books and trades, 'the sample has neither books nor trades'
+    for compiler in compilers:
+        program = folder / 'embed_books'
+        run(compiler, '-std=c++20', '-O1', '-Wall', '-Wextra', '-Werror',
+            ROOT / 'examples/embed_books.cpp', *flags, '-o', program)
+        lines = run(program, sample).splitlines()
+        assert [line for line in lines if line.startswith('book,')] == books
+        assert sum(line.startswith('trade,') for line in lines) == trades
+        needs = run('ldd', program)
+        assert not [name for name in ('rte_', 'dpdk', 'pcap') if name in needs], needs
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -53,6 +73,8 @@ def main():
                 ROOT / 'examples/top_of_book.cpp', *flags, '-o', example)
             assert 'NAME' in run(example, '--help')
             assert 'wirebook' not in run('ldd', example), 'links more than headers'
+
+        books_of_own_packets(folder, env, compilers)
 
         (folder / 'own.cpp').write_text(PROGRAM)
         flags = run('pkg-config', '--cflags', '--libs', 'wirebook', env=env).split()

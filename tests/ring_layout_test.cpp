@@ -10,8 +10,8 @@
 
 using namespace wirebook::ring;
 
-TEST_CASE("ring: the record's layout is that of ABI version 1", "[ring][layout]") {
-    CHECK(abi_version == 1);
+TEST_CASE("ring: the record's layout is that of ABI version 2", "[ring][layout]") {
+    CHECK(abi_version == 2);
     CHECK(sizeof(Record) == 1088);
     CHECK(offsetof(Record, sequence) == 0);
     CHECK(offsetof(Record, instrument) == 8);
@@ -45,12 +45,14 @@ TEST_CASE("ring: the record's layout is that of ABI version 1", "[ring][layout]"
     CHECK(offsetof(Level, orders) == 16);
 }
 
-TEST_CASE("ring: the events' layouts are those of ABI version 1", "[ring][layout]") {
+TEST_CASE("ring: the events' layouts are those of ABI version 2", "[ring][layout]") {
     CHECK(offsetof(TradeEvent, quantity) == 8);
     CHECK(offsetof(TradeEvent, match) == 16);
     CHECK(offsetof(TradeEvent, resting_side) == 24);
     CHECK(offsetof(TradeEvent, printable) == 25);
     CHECK(offsetof(TradeEvent, code) == 26);
+    CHECK(offsetof(TradeEvent, cross_type) == 27);
+    CHECK(offsetof(TradeEvent, sale_flags) == 28);
     CHECK(offsetof(TradeBreakEvent, match) == 16);
     CHECK(offsetof(StatusEvent, code) == 1);
     CHECK(offsetof(StatusEvent, value) == 2);
@@ -61,6 +63,15 @@ TEST_CASE("ring: the events' layouts are those of ABI version 1", "[ring][layout
     CHECK(offsetof(AuctionEvent, imbalance_quantity) == 32);
     CHECK(offsetof(AuctionEvent, imbalance_side) == 40);
     CHECK(offsetof(AuctionEvent, cross_type) == 42);
+    CHECK(offsetof(AuctionEvent, variation) == 43);
+    CHECK(offsetof(AuctionEvent, scheduled_s) == 44);
+    CHECK(offsetof(CollarEvent, upper_price) == 16);
+    CHECK(offsetof(CollarEvent, extension) == 24);
+    CHECK(offsetof(CollarEvent, code) == 28);
+    CHECK(offsetof(CollarEvent, cross_type) == 29);
+    CHECK(offsetof(IpoEvent, release_ns) == 8);
+    CHECK(offsetof(IpoEvent, qualifier) == 16);
+    CHECK(offsetof(IpoEvent, code) == 17);
     CHECK(offsetof(SystemEvent, group) == 8);
     CHECK(offsetof(GapEvent, last) == 8);
     CHECK(offsetof(GapEvent, lines) == 16);
@@ -68,6 +79,14 @@ TEST_CASE("ring: the events' layouts are those of ABI version 1", "[ring][layout
     CHECK(offsetof(QualityEvent, after) == 1);
     CHECK(offsetof(DirectoryEvent, round_lot) == 16);
     CHECK(offsetof(DirectoryEvent, price_places) == 24);
+    CHECK(offsetof(DirectoryEvent, authenticity) == 25);
+    CHECK(offsetof(DirectoryEvent, market_category) == 26);
+    CHECK(offsetof(DirectoryEvent, financial_status) == 27);
+    CHECK(offsetof(DirectoryEvent, luld_tier) == 28);
+    CHECK(offsetof(DirectoryEvent, etp) == 29);
+    CHECK(offsetof(DirectoryEvent, reference_price) == 32);
+    CHECK(offsetof(DirectoryEvent, lower_limit) == 40);
+    CHECK(offsetof(DirectoryEvent, upper_limit) == 48);
 }
 
 TEST_CASE("ring: an event lies in the record where a snapshot has its book", "[ring][layout]") {
@@ -80,7 +99,7 @@ TEST_CASE("ring: an event lies in the record where a snapshot has its book", "[r
     auction.far_price = 13;
     auction.paired_quantity = 14;
     auction.imbalance_quantity = 15;
-    auction.cross_type[0] = 'O';
+    auction.cross_type = 'O';
     record.set_event(auction);
     CHECK(record.kind == RecordKind::auction);
     CHECK(record.bid_price == 11);
@@ -93,7 +112,7 @@ TEST_CASE("ring: an event lies in the record where a snapshot has its book", "[r
     const auto back = record.event<AuctionEvent>();
     CHECK(back.far_price == 13);
     CHECK(back.imbalance_quantity == 15);
-    CHECK(back.cross_type[0] == 'O');
+    CHECK(back.cross_type == 'O');
 }
 
 TEST_CASE("ring: slots are whole cache lines for every depth", "[ring][layout]") {
@@ -106,7 +125,7 @@ TEST_CASE("ring: slots are whole cache lines for every depth", "[ring][layout]")
     CHECK(record_words(RecordKind::trade, 20, 20) == 16);
 }
 
-TEST_CASE("ring: the header's layout is that of ABI version 1", "[ring][layout]") {
+TEST_CASE("ring: the header's layout is that of ABI version 2", "[ring][layout]") {
     CHECK(sizeof(SegmentHeader) == 4096);
     CHECK(offsetof(SegmentHeader, abi) == 8);
     CHECK(offsetof(SegmentHeader, endian) == 12);
@@ -126,9 +145,9 @@ TEST_CASE("ring: the header's layout is that of ABI version 1", "[ring][layout]"
     CHECK(offsetof(SegmentHeader, quality) == 640);
     const Layout layout = layout_of({.depth = 5, .slots = 64, .instruments = 16, .channels = 1});
     CHECK(layout.instruments_offset == 4096);
-    CHECK(layout.table_offset == 4096 + 4096);
-    CHECK(layout.ring_offset == 8192 + 8192);
-    CHECK(layout.used_bytes == 16384 + 20480);
+    CHECK(layout.table_offset == 4096 + 8192);
+    CHECK(layout.ring_offset == 12288 + 8192);
+    CHECK(layout.used_bytes == 20480 + 20480);
 }
 
 namespace {
@@ -137,15 +156,18 @@ struct Row {
     std::size_t offset, bytes;
     bool operator==(const Row&) const = default;
 };
-// The rows "| offset | bytes | field |" under a heading of docs/ring.md.
-std::map<std::string, Row> documented(const std::string& heading) {
+// The rows "| offset | bytes | field |" under a heading of docs/ring.md; with `table` only those of
+// the table whose third column has that title.
+std::map<std::string, Row> documented(const std::string& heading, const std::string& table = "") {
     const char* root = std::getenv("WIREBOOK_ROOT");
     std::ifstream page(std::string(root != nullptr ? root : ".") + "/docs/ring.md");
     REQUIRE(page);
     std::map<std::string, Row> rows;
-    bool inside = false;
+    bool under = false, inside = false;
     for (std::string line; std::getline(page, line);) {
-        if (line.starts_with("## ")) inside = line == "## " + heading;
+        if (line.starts_with("## ")) under = line == "## " + heading;
+        if (line.starts_with("| offset |") || line.starts_with("## "))
+            inside = under && (table.empty() || line.starts_with("| offset | bytes | " + table));
         unsigned offset = 0, bytes = 0;
         std::array<char, 40> field{};
         if (inside &&
@@ -237,6 +259,49 @@ TEST_CASE("ring: docs/ring.md lists the header as it is", "[ring][layout]") {
         CHECK(rows[name] == row);
     }
     CHECK(rows.size() == real.size());
+}
+
+TEST_CASE("ring: docs/ring.md lists the standing blocks of a row as they are", "[ring][layout]") {
+    const auto same = [](std::map<std::string, Row> rows, const std::map<std::string, Row>& real) {
+        for (const auto& [name, row] : real) {
+            INFO(name);
+            CHECK(rows[name] == row);
+        }
+        CHECK(rows.size() == real.size());
+    };
+    same(documented("Instrument row", "statistics"),
+         {WIREBOOK_ROW(TradeStatistics, version), WIREBOOK_ROW(TradeStatistics, trades),
+          WIREBOOK_ROW(TradeStatistics, volume), WIREBOOK_ROW(TradeStatistics, last_price),
+          WIREBOOK_ROW(TradeStatistics, last_quantity), WIREBOOK_ROW(TradeStatistics, high_price),
+          WIREBOOK_ROW(TradeStatistics, low_price), WIREBOOK_ROW(TradeStatistics, open_price),
+          WIREBOOK_ROW(TradeStatistics, last_ns), WIREBOOK_ROW(TradeStatistics, last_match),
+          WIREBOOK_ROW(TradeStatistics, breaks), WIREBOOK_ROW(TradeStatistics, flags),
+          WIREBOOK_ROW(TradeStatistics, through)});
+    same(documented("Instrument row", "auction"), {WIREBOOK_ROW(AuctionState, version),
+                                                   WIREBOOK_ROW(AuctionState, changed_ns),
+                                                   WIREBOOK_ROW(AuctionState, reference_price),
+                                                   WIREBOOK_ROW(AuctionState, indicative_price),
+                                                   WIREBOOK_ROW(AuctionState, far_price),
+                                                   WIREBOOK_ROW(AuctionState, paired_quantity),
+                                                   WIREBOOK_ROW(AuctionState, imbalance_quantity),
+                                                   WIREBOOK_ROW(AuctionState, imbalance_side),
+                                                   WIREBOOK_ROW(AuctionState, code),
+                                                   WIREBOOK_ROW(AuctionState, cross_type),
+                                                   WIREBOOK_ROW(AuctionState, variation),
+                                                   WIREBOOK_ROW(AuctionState, scheduled_s),
+                                                   WIREBOOK_ROW(AuctionState, collar_ns),
+                                                   WIREBOOK_ROW(AuctionState, collar_reference),
+                                                   WIREBOOK_ROW(AuctionState, collar_lower),
+                                                   WIREBOOK_ROW(AuctionState, collar_upper),
+                                                   WIREBOOK_ROW(AuctionState, extension),
+                                                   WIREBOOK_ROW(AuctionState, official_type),
+                                                   WIREBOOK_ROW(AuctionState, official_ns),
+                                                   WIREBOOK_ROW(AuctionState, official_price),
+                                                   WIREBOOK_ROW(AuctionState, official_quantity)});
+    CHECK(sizeof(InstrumentRow) == 384);
+    CHECK(offsetof(InstrumentRow, status) == 64);
+    CHECK(offsetof(InstrumentRow, statistics) == 128);
+    CHECK(offsetof(InstrumentRow, auction) == 256);
 }
 
 TEST_CASE("ring: a name that could leave the folder is refused", "[ring]") {

@@ -181,6 +181,41 @@ TEST_CASE("ring: status and quality words reach readers, the worse quality count
     CHECK(reader.quality(out) == Quality::not_ready);
 }
 
+TEST_CASE("ring: statistics, auction and round lot of a row reach readers that join late",
+          "[ring]") {
+    const TemporaryFolder folder;
+    Writer writer = must_create(small_segment(folder.path()));
+    add_instruments(writer);
+    TradeStatistics statistics;
+    statistics.trades = 3;
+    statistics.volume = 700;
+    statistics.high_price = 5;
+    statistics.flags = statistics_flag::high_broken;
+    statistics.through = 12;
+    writer.set_statistics(2, statistics);
+    AuctionState auction;
+    auction.changed_ns = 9;
+    auction.imbalance_side = 'B';
+    auction.official_quantity = 11;
+    writer.set_auction(2, auction);
+    writer.set_round_lot(2, 100);
+
+    Reader reader = must_attach(folder.path());
+    REQUIRE(reader.statistics(2).has_value());
+    CHECK(reader.statistics(2)->volume == 700);
+    CHECK(reader.statistics(2)->is(statistics_flag::high_broken));
+    CHECK_FALSE(reader.statistics(2)->is(statistics_flag::low_broken));
+    CHECK(reader.statistics(2)->through == 12);
+    CHECK(reader.auction(2)->imbalance_side == 'B');
+    CHECK(reader.auction(2)->official_quantity == 11);
+    CHECK(reader.identity(2)->round_lot == 100);
+    CHECK(reader.statistics(1)->trades == 0);
+    CHECK(reader.statistics(1)->last_price == no_price);
+    CHECK(reader.auction(1)->changed_ns == 0);
+    CHECK(reader.identity(1)->round_lot == 0);
+    CHECK_FALSE(reader.statistics(16).has_value());
+}
+
 TEST_CASE("ring: the writer stamps the publication where the packet has a receive stamp",
           "[ring]") {
     const TemporaryFolder folder;

@@ -71,14 +71,16 @@ build() {
     printf '%-8s %4d s\n' "$1" $((SECONDS - start)) >&2
 }
 
+built=false
 if setup build && build build 900; then
+    built=true
     suite unit build 300 --suite unit
     suite e2e build 420 --suite e2e
     suite style build 600 --suite style
 fi
 
-if ! $quick; then
-    # Without optimisation levels above 1: these builds are for finding, not for speed.
+if $built && ! $quick; then
+    # At a low optimisation level: these builds are for finding, not for speed.
     instrumented=(-Doptimization=1 -Dbench=disabled)
     export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
     export ASAN_OPTIONS=detect_stack_use_after_return=1 TSAN_OPTIONS=halt_on_error=1
@@ -86,7 +88,7 @@ if ! $quick; then
         suite asan build-asan 600 --suite asan
     setup build-tsan -Db_sanitize=thread "${instrumented[@]}" &&
         suite tsan build-tsan 420 --suite tsan
-    CXX=clang++-14 setup build-fuzz -Db_sanitize=address,undefined -Db_lundef=false \
+    CXX="$(command -v ccache) clang++-14" setup build-fuzz -Db_sanitize=address,undefined -Db_lundef=false \
         -Ddpdk=disabled -Dfuzz=true "${instrumented[@]}" &&
         suite fuzz build-fuzz 420 --suite fuzz
 fi

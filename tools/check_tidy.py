@@ -4,11 +4,15 @@
 Takes BUILD's compile_commands.json. What passed is remembered there by content.
 """
 import json
+import os
 import pathlib
+import re
 import shutil
 import subprocess
 
 from source_tree import Cache, arguments, in_parallel, report, skip
+
+ERROR = re.compile(r':\d+:\d+: (error|warning): ')
 
 
 def main():
@@ -25,18 +29,23 @@ def main():
         key = cache.key(path, config, entry['command'])
         if cache.passed(key):
             return []
-        done = subprocess.run([tool, '-p', str(build), '--quiet', str(path)],
+        # The commands are g++'s: clang does not know all of its warnings.
+        done = subprocess.run([tool, '-p', str(build), '--quiet',
+                               '--extra-arg=-Wno-unknown-warning-option', str(path)],
                               capture_output=True, text=True, check=False)
         if done.returncode == 0:
             cache.store(key)
             return []
-        return [done.stdout or done.stderr]
+        found = [line for line in done.stdout.splitlines() if ERROR.search(line)]
+        return [os.path.normpath(os.path.join(entry['directory'], line)) for line in found] or \
+            [f'{path}: {done.stdout}{done.stderr}']
 
     sources = (root / 'src').as_posix() + '/'
-    report(sum(in_parallel(check, [
+    found = in_parallel(check, [
         entry for entry in entries
         if (pathlib.Path(entry['directory']) / entry['file']).resolve().as_posix()
-        .startswith(sources)]), []))
+        .startswith(sources)])
+    report(sorted(set(sum(found, []))))  # a header's violation shows in every file with it
 
 
 if __name__ == '__main__':

@@ -59,6 +59,46 @@ void append_trade(std::string& detail, const book::Event& event, std::uint8_t pl
     if (event.text[0] != '\0') append_key_char(detail, "cross", event.text[0]);
 }
 
+void append_auction(std::string& detail, const book::Event& event, std::uint8_t places) {
+    append_key_char(detail, "type", event.code);
+    append_key_price(detail, "reference", event.price, places);
+    append_key_price(detail, "price2", event.price2, places);
+    append_key_price(detail, "price3", event.price3, places);
+    append_key_number(detail, "qty", event.quantity);
+    append_key_number(detail, "imbalance", event.quantity2);
+    append_key_char(detail, "side", event.value);
+    append_key(detail, "cross");
+    detail.append(text_of(event));
+    append_key_char(detail, "variation", event.detail);
+    append_key_number(detail, "scheduled", event.id);
+}
+
+void append_collar(std::string& detail, const book::Event& event, std::uint8_t places) {
+    append_key_char(detail, "type", event.code);
+    append_key_price(detail, "reference", event.price, places);
+    append_key_price(detail, "lower", event.price2, places);
+    append_key_price(detail, "upper", event.price3, places);
+    append_key_number(detail, "extension", event.quantity);
+}
+
+void append_directory(std::string& detail, const book::Event& event, std::uint8_t places) {
+    append_key_char(detail, "type", event.code);
+    append_key_number(detail, "round_lot", event.quantity);
+    append_key_char(detail, "value", event.value);
+    append_key_char(detail, "tier", event.detail);
+    if ((event.flags & book::event_flag::listing) != 0) {
+        append_key_char(detail, "category", event.text[0]);
+        append_key_char(detail, "financial", event.text[1]);
+        append_key_char(detail, "etp", event.text[2]);
+        return;
+    }
+    append_key_price(detail, "reference", event.price, places);
+    append_key_price(detail, "lower", event.price2, places);
+    append_key_price(detail, "upper", event.price3, places);
+    append_key(detail, "text");
+    detail.append(text_of(event));
+}
+
 std::string detail_of(const book::Event& event, std::uint8_t places) {
     std::string detail;
     switch (event.kind) {
@@ -71,16 +111,13 @@ std::string detail_of(const book::Event& event, std::uint8_t places) {
             }
             append_key_char(detail, "type", event.code);
             break;
-        case book::EventKind::auction:
+        case book::EventKind::auction: append_auction(detail, event, places); break;
+        case book::EventKind::collar: append_collar(detail, event, places); break;
+        case book::EventKind::ipo:
             append_key_char(detail, "type", event.code);
-            append_key_price(detail, "reference", event.price, places);
-            append_key_price(detail, "price2", event.price2, places);
-            append_key_price(detail, "price3", event.price3, places);
-            append_key_number(detail, "qty", event.quantity);
-            append_key_number(detail, "imbalance", event.quantity2);
-            append_key_char(detail, "side", event.value);
-            append_key(detail, "cross");
-            detail.append(text_of(event));
+            append_key_price(detail, "price", event.price, places);
+            append_key_number(detail, "release", event.id);
+            append_key_char(detail, "qualifier", event.value);
             break;
         case book::EventKind::status:
         case book::EventKind::system:
@@ -89,12 +126,7 @@ std::string detail_of(const book::Event& event, std::uint8_t places) {
             append_key(detail, "text");
             detail.append(text_of(event));
             break;
-        case book::EventKind::directory:
-            append_key_char(detail, "type", event.code);
-            append_key_number(detail, "round_lot", event.quantity);
-            append_key(detail, "text");
-            detail.append(text_of(event));
-            break;
+        case book::EventKind::directory: append_directory(detail, event, places); break;
     }
     return detail;
 }
@@ -104,7 +136,9 @@ std::string_view name_of(book::EventKind kind) {
         case book::EventKind::trade: return "trade";
         case book::EventKind::trade_break: return "break";
         case book::EventKind::status: return "status";
-        case book::EventKind::auction: return "auction";
+        case book::EventKind::auction:
+        case book::EventKind::collar:
+        case book::EventKind::ipo: return "auction";
         case book::EventKind::system: return "system";
         case book::EventKind::directory: return "directory";
     }
@@ -188,7 +222,7 @@ void EventsDump::execution(const book::BookSet& books, const book::Execution& ex
                            const book::PacketEnd& end) {
     book::Event event{};
     event.kind = book::EventKind::trade;
-    event.code = 'E';
+    event.code = execution.has_price ? 'C' : 'E';
     event.flags = execution.printable ? book::update_flag::printable : std::uint8_t{0};
     event.price = execution.price;
     event.quantity = execution.quantity;

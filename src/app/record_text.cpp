@@ -42,6 +42,8 @@ const char* name_of(ring::RecordKind kind) {
         case ring::RecordKind::session: return "session";
         case ring::RecordKind::quality: return "quality";
         case ring::RecordKind::directory: return "directory";
+        case ring::RecordKind::collar: return "collar";
+        case ring::RecordKind::ipo: return "ipo";
     }
     return "unknown";
 }
@@ -105,6 +107,31 @@ private:
     bool json_;
 };
 
+void append_auction(Details& details, const ring::AuctionEvent& auction, unsigned places) {
+    details.price("reference", auction.reference_price, places);
+    details.price("indicative", auction.indicative_price, places);
+    details.price("far", auction.far_price, places);
+    details.number("paired", auction.paired_quantity);
+    details.number("imbalance", auction.imbalance_quantity);
+    details.letter("side", auction.imbalance_side);
+    details.letter("type", auction.code);
+    details.letter("cross", auction.cross_type);
+    details.letter("variation", auction.variation);
+    details.number("scheduled", auction.scheduled_s);
+}
+
+void append_directory(Details& details, const ring::DirectoryEvent& directory, unsigned places) {
+    details.number("round_lot", directory.round_lot);
+    details.letter("authenticity", directory.authenticity);
+    details.letter("category", directory.market_category);
+    details.letter("financial", directory.financial_status);
+    details.letter("luld_tier", directory.luld_tier);
+    details.letter("etp", directory.etp);
+    details.price("reference", directory.reference_price, places);
+    details.price("lower", directory.lower_limit, places);
+    details.price("upper", directory.upper_limit, places);
+}
+
 void append_event(Details& details, const ring::Record& record, unsigned places) {
     switch (record.kind) {
         case ring::RecordKind::trade: {
@@ -114,25 +141,38 @@ void append_event(Details& details, const ring::Record& record, unsigned places)
             details.number("match", trade.match);
             details.text("resting", name_of(trade.resting_side));
             details.number("printable", trade.printable);
-            return details.letter("type", trade.code);
+            details.letter("type", trade.code);
+            details.letter("cross", trade.cross_type);
+            return details.number("sale_flags", trade.sale_flags);
         }
-        case ring::RecordKind::trade_break:
-            return details.number("match", record.event<ring::TradeBreakEvent>().match);
+        case ring::RecordKind::trade_break: {
+            const auto broken = record.event<ring::TradeBreakEvent>();
+            details.price("price", broken.price, places);
+            details.number("quantity", broken.quantity);
+            return details.number("match", broken.match);
+        }
         case ring::RecordKind::status: {
             const auto status = record.event<ring::StatusEvent>();
             details.letter("type", status.code);
             details.letter("value", status.value);
             return details.text("reason", {status.reason.data(), status.reason.size()});
         }
-        case ring::RecordKind::auction: {
-            const auto auction = record.event<ring::AuctionEvent>();
-            details.price("reference", auction.reference_price, places);
-            details.price("indicative", auction.indicative_price, places);
-            details.price("far", auction.far_price, places);
-            details.number("paired", auction.paired_quantity);
-            details.number("imbalance", auction.imbalance_quantity);
-            details.letter("side", auction.imbalance_side);
-            return details.text("cross", {auction.cross_type.data(), auction.cross_type.size()});
+        case ring::RecordKind::auction:
+            return append_auction(details, record.event<ring::AuctionEvent>(), places);
+        case ring::RecordKind::collar: {
+            const auto collar = record.event<ring::CollarEvent>();
+            details.price("reference", collar.reference_price, places);
+            details.price("lower", collar.lower_price, places);
+            details.price("upper", collar.upper_price, places);
+            details.number("extension", collar.extension);
+            details.letter("type", collar.code);
+            return details.letter("cross", collar.cross_type);
+        }
+        case ring::RecordKind::ipo: {
+            const auto ipo = record.event<ring::IpoEvent>();
+            details.price("price", ipo.price, places);
+            details.number("release_ns", static_cast<std::uint64_t>(ipo.release_ns));
+            return details.letter("qualifier", ipo.qualifier);
         }
         case ring::RecordKind::system: {
             const auto system = record.event<ring::SystemEvent>();
@@ -156,7 +196,7 @@ void append_event(Details& details, const ring::Record& record, unsigned places)
             return details.text("after", name_of(quality.after));
         }
         case ring::RecordKind::directory:
-            return details.number("round_lot", record.event<ring::DirectoryEvent>().round_lot);
+            return append_directory(details, record.event<ring::DirectoryEvent>(), places);
         case ring::RecordKind::none:
         case ring::RecordKind::snapshot: return;
     }
@@ -173,6 +213,44 @@ void append_side(std::string& out, const ShownRecord& shown, bool bids) {
             level.orders);
     }
     out += "]";
+}
+
+void append_standing_json(std::string& out, const Standing& standing, unsigned places) {
+    const ring::TradeStatistics& trades = standing.statistics;
+    add(out, "{{\"trades\": {}", trades.trades);
+    Details statistics(out, true);
+    statistics.number("volume", trades.volume);
+    statistics.price("open", trades.open_price, places);
+    statistics.price("high", trades.high_price, places);
+    statistics.price("low", trades.low_price, places);
+    statistics.price("last", trades.last_price, places);
+    statistics.number("last_quantity", trades.last_quantity);
+    add(out, ", \"last_ns\": {}", trades.last_ns);
+    statistics.number("breaks", trades.breaks);
+    add(out, ", \"uncertain\": {}}}", trades.flags != 0);
+    const ring::AuctionState& state = standing.auction;
+    if (state.changed_ns == 0 && state.collar_ns == 0 && state.official_ns == 0) return;
+    add(out, ", \"auction\": {{\"changed_ns\": {}", state.changed_ns);
+    Details auction(out, true);
+    append_auction(auction,
+                   {.reference_price = state.reference_price,
+                    .indicative_price = state.indicative_price,
+                    .far_price = state.far_price,
+                    .paired_quantity = state.paired_quantity,
+                    .imbalance_quantity = state.imbalance_quantity,
+                    .imbalance_side = state.imbalance_side,
+                    .code = state.code,
+                    .cross_type = state.cross_type,
+                    .variation = state.variation,
+                    .scheduled_s = state.scheduled_s,
+                    .reserved = 0},
+                   places);
+    auction.price("collar_lower", state.collar_lower, places);
+    auction.price("collar_upper", state.collar_upper, places);
+    auction.number("extension", state.extension);
+    auction.price("official", state.official_price, places);
+    auction.letter("official_type", state.official_type);
+    out += "}";
 }
 
 }  // namespace
@@ -218,6 +296,10 @@ void append_record_json(std::string& out, const ShownRecord& shown) {
         append_side(out, shown, false);
     } else {
         append_event(details, record, shown.identity.price_places);
+    }
+    if (shown.standing != nullptr) {
+        out += ", \"statistics\": ";
+        append_standing_json(out, *shown.standing, shown.identity.price_places);
     }
     out += "}";
 }

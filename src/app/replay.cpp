@@ -1,9 +1,10 @@
 // `wirebook replay`: capture files through the whole path.
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <utility>
 
 #include "wirebook/app/commands.hpp"
 #include "wirebook/app/loop.hpp"
@@ -14,15 +15,6 @@
 
 namespace wirebook::app {
 namespace {
-
-double cpu_seconds() {
-    rusage usage{};
-    ::getrusage(RUSAGE_SELF, &usage);
-    const auto seconds = [](const timeval& time) {
-        return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-    };
-    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
 
 // Without a configuration there is room for all that the input can hold, up to a large day's:
 // tables are spread over their whole size, so a small input should not get large ones.
@@ -52,11 +44,13 @@ Result<Config> configuration(const ReplayOptions& options, const io::CaptureSour
     return config;
 }
 
-std::uint32_t shortest_itch50(unsigned char type) noexcept {
-    return wire::minimum_length(wire::Protocol::itch50, type);
+template <wire::Protocol protocol>
+std::uint32_t shortest(unsigned char type) noexcept {
+    return wire::minimum_length(protocol, type);
 }
-std::uint32_t shortest_jnx(unsigned char type) noexcept {
-    return wire::minimum_length(wire::Protocol::itch_jnx, type);
+template <std::size_t... I>
+constexpr auto shortest_by_protocol(std::index_sequence<I...>) noexcept {
+    return std::array{&shortest<wire::all_protocols[I]>...};
 }
 
 io::CaptureOptions capture_options(const ReplayOptions& options, bool pure) {
@@ -65,8 +59,10 @@ io::CaptureOptions capture_options(const ReplayOptions& options, bool pure) {
     capture.speed = options.speed;
     capture.preload = pure;
     capture.stamp_tsc = !options.publish_name.empty();
+    constexpr auto by_protocol =
+        shortest_by_protocol(std::make_index_sequence<wire::all_protocols.size()>{});
     capture.binaryfile_min_length =
-        options.feed == wire::Protocol::itch_jnx ? shortest_jnx : shortest_itch50;
+        by_protocol[static_cast<std::size_t>(options.feed.value_or(wire::Protocol::itch50))];
     return capture;
 }
 

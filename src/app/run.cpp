@@ -89,6 +89,7 @@ int run_live(const RunOptions& options) {
 
     catch_stop_signals();
     const auto began = std::chrono::steady_clock::now();
+    const double cpu_before = cpu_seconds();
     auto loop = std::make_unique<Loop<io::DpdkSource>>(
         source.value(), *pipeline, observer, loop_options(config.value(), options, observer.clock),
         nullptr);
@@ -96,6 +97,7 @@ int run_live(const RunOptions& options) {
     RunTimes times;
     times.wall_seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    times.cpu_seconds = cpu_seconds() - cpu_before;
 
     const Statistics statistics = Statistics::collect(*pipeline, observer, times);
     const Status written = write_outputs(options.dumps, options.fingerprint_to_stdout, *pipeline,

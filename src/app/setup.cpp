@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <grp.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -63,6 +64,15 @@ Status write_text(const std::string& path, const std::string& text) {
 }
 
 }  // namespace
+
+double cpu_seconds() {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    const auto seconds = [](const timeval& time) {
+        return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+    };
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
 
 int fail(ExitStatus status, const std::string& text) {
     fmt::print(stderr, "wirebook: {}\n", text);

@@ -55,7 +55,9 @@ public:
             const ring::Identity identity = reader_.identity(i).value_or(ring::Identity{});
             if (!wanted(identity) || reader_.latest(i, record) != ring::Latest::ok) continue;
             if (options_.json) text_ += rows == 0 ? "\n" : ",\n";
-            append(record, identity);
+            const Standing standing{reader_.statistics(i).value_or(ring::TradeStatistics{}),
+                                    reader_.auction(i).value_or(ring::AuctionState{})};
+            append(record, identity, &standing);
             if (!options_.json) text_ += "\n";
             rows += 1;
         }
@@ -69,8 +71,9 @@ private:
         return options_.symbols.empty() ||
                std::any_of(options_.symbols.begin(), options_.symbols.end(), is_symbol);
     }
-    void append(const ring::Record& record, const ring::Identity& identity) {
-        const ShownRecord shown{record, identity, reader_.quality(record)};
+    void append(const ring::Record& record, const ring::Identity& identity,
+                const Standing* standing = nullptr) {
+        const ShownRecord shown{record, identity, reader_.quality(record), standing};
         if (options_.json)
             append_record_json(text_, shown);
         else

@@ -10,13 +10,8 @@ namespace wirebook::app {
 namespace {
 
 const date::time_zone* zone_of(wire::Protocol protocol) {
-    switch (protocol) {
-        case wire::Protocol::itch50: return date::locate_zone("America/New_York");
-        case wire::Protocol::itch_jnx: return date::locate_zone("Asia/Tokyo");
-        case wire::Protocol::iex_tops:
-        case wire::Protocol::iex_deep: break;
-    }
-    return nullptr;
+    const std::string_view zone = wire::row_of(protocol).zone;
+    return zone.empty() ? nullptr : date::locate_zone(zone);
 }
 
 }  // namespace

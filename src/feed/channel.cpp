@@ -4,37 +4,10 @@
 #include <utility>
 
 namespace wirebook::feed {
-namespace {
-
-Handler make_handler(wire::Protocol protocol, BatchWriter out, const SymbolFilter& filter,
-                     std::uint32_t instruments) {
-    switch (protocol) {
-        case wire::Protocol::itch50: return Handler(std::in_place_type<Itch50Handler>, out, filter);
-        case wire::Protocol::itch_jnx:
-            return Handler(std::in_place_type<JnxHandler>, out, filter, instruments);
-        case wire::Protocol::iex_tops:
-            return Handler(std::in_place_type<TopsHandler>, out, filter, instruments);
-        case wire::Protocol::iex_deep: break;
-    }
-    return Handler(std::in_place_type<DeepHandler>, out, filter, instruments);
-}
-
-}  // namespace
-
-ProtocolTraits traits_of(wire::Protocol protocol) noexcept {
-    switch (protocol) {
-        case wire::Protocol::itch50:
-            return {Itch50Handler::instruments, Itch50Handler::trading_by_default, false, false};
-        case wire::Protocol::itch_jnx: return {0, false, false, false};
-        case wire::Protocol::iex_tops: return {0, true, false, true};
-        case wire::Protocol::iex_deep: break;
-    }
-    return {0, true, true, true};
-}
 
 Result<std::unique_ptr<Channel>> Channel::create(std::uint16_t index, ChannelOptions options,
                                                  book::UpdateBatch& batch) {
-    const ProtocolTraits traits = traits_of(options.protocol);
+    const wire::ProtocolRow& traits = wire::row_of(options.protocol);
     if (traits.instruments != 0) options.books.instruments = traits.instruments;
     options.books.trading_by_default = traits.trading_by_default;
     auto arena = Arena::create({.bytes = book::BookSet::bytes_needed(options.books),
@@ -59,21 +32,20 @@ Channel::Channel(Private /*by create()*/, std::uint16_t index, ChannelOptions op
 }
 
 InstrumentMap::Key Channel::instrument_key(std::uint32_t instrument) const noexcept {
-    if (protocol() == wire::Protocol::itch50) return {0, instrument};
     return std::visit(
         [&](const auto& handler) -> InstrumentMap::Key {
             if constexpr (requires { handler.instruments(); }) {
                 const InstrumentMap::Key key = handler.instruments().key_of(instrument);
                 return {key.high, __builtin_bswap64(key.low)};  // text sorts by its first byte
             } else {
-                return {};
+                return {0, instrument};
             }
         },
         handler_);
 }
 
 std::string session_text(wire::Protocol protocol, const wire::SessionKey& key) {
-    if (protocol == wire::Protocol::itch50 || protocol == wire::Protocol::itch_jnx) {
+    if (wire::row_of(protocol).transport == wire::Transport::moldudp64) {
         std::string text(key.data(), 10);
         while (!text.empty() && (text.back() == ' ' || text.back() == '\0')) text.pop_back();
         return text;

@@ -10,14 +10,13 @@ namespace wirebook::feed {
 namespace {
 
 bool over_iex_tp(wire::Protocol protocol) noexcept {
-    return protocol == wire::Protocol::iex_tops || protocol == wire::Protocol::iex_deep;
+    return wire::row_of(protocol).transport == wire::Transport::iex_tp;
 }
 
-std::optional<wire::Protocol> iex_protocol(std::uint16_t id) noexcept {
-    if (id == wire::iex_tp::protocol_tops_1_6) return wire::Protocol::iex_tops;
-    if (id == wire::iex_tp::protocol_deep_1_0) return wire::Protocol::iex_deep;
-    return std::nullopt;
-}
+static_assert(wire::protocol_from_iex_id(wire::iex_tp::protocol_tops_1_6) ==
+              wire::Protocol::iex_tops);
+static_assert(wire::protocol_from_iex_id(wire::iex_tp::protocol_deep_1_0) ==
+              wire::Protocol::iex_deep);
 
 bool same_group(const LineKey& a, const LineKey& b) noexcept {
     return a.address == b.address && a.udp_port == b.udp_port &&
@@ -77,6 +76,10 @@ Channel* ChannelMap::find(const wire::Datagram& datagram, Item& item,
     LineKey key{datagram.destination, datagram.destination_port, item.packet.input, 0};
     if (!options_.inputs_are_lines && options_.channels.empty()) key.input = LineKey::any_input;
     const Route* route = route_of(key);
+    if (route == nullptr && !options_.open_unknown && !is_configured(key)) {
+        counters.no_channel += 1;  // whatever it is
+        return nullptr;
+    }
     const bool iex =
         route == nullptr &&
         (options_.feed ? over_iex_tp(*options_.feed) : wire::iex_tp::recognise(datagram.payload));
@@ -92,7 +95,7 @@ Channel* ChannelMap::find(const wire::Datagram& datagram, Item& item,
         route = route_of(key);
     }
     if (route == nullptr) {
-        const auto protocol = iex ? iex_protocol(item.transport.protocol_id)
+        const auto protocol = iex ? wire::protocol_from_iex_id(item.transport.protocol_id)
                                   : options_.feed.value_or(wire::Protocol::itch50);
         Channel* channel = nullptr;
         if (protocol && (!options_.feed || *protocol == *options_.feed) &&
@@ -109,8 +112,16 @@ Channel* ChannelMap::find(const wire::Datagram& datagram, Item& item,
     return route->channel;
 }
 
-// A configured channel that names the group; else the one that has or had the session; else a
-// new one.
+bool ChannelMap::is_configured(const LineKey& key) const noexcept {
+    return std::any_of(channels_.begin(), channels_.end(), [&](const auto& channel) {
+        const std::vector<LineKey>& lines = channel->options().lines;
+        return std::any_of(lines.begin(), lines.end(),
+                           [&](const LineKey& line) { return same_group(line, key); });
+    });
+}
+
+// A configured channel that names the group; else the one that has the group on another line, or
+// that has or had the session; else a new one.
 Channel* ChannelMap::channel_for(const LineKey& key, wire::Protocol protocol,
                                  const wire::TransportPacket& packet) {
     for (const auto& channel : channels_) {
@@ -120,6 +131,12 @@ Channel* ChannelMap::channel_for(const LineKey& key, wire::Protocol protocol,
         }
     }
     if (!options_.open_unknown) return nullptr;
+    for (const Route& route : routes_) {  // the same group in another of the inputs that are lines
+        if (route.key.address == key.address && route.key.udp_port == key.udp_port &&
+            route.key.sub_channel == key.sub_channel) {
+            return route.channel;
+        }
+    }
     for (const auto& channel : channels_) {
         if (channel->protocol() == protocol && channel->options().lines.empty() &&
             channel->sequencer().has_or_had(packet.session_key)) {

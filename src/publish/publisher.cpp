@@ -1,103 +1,14 @@
 #include "wirebook/publish/publisher.hpp"
 
 #include <algorithm>
-#include <limits>
+
+#include "wirebook/publish/event_records.hpp"
 
 namespace wirebook::publish {
 namespace {
 
-// The venue's ticks in units of 1e-9; what does not fit 64 bits is the nearest price that does.
-std::int64_t to_nano(std::int64_t ticks, std::uint8_t places) noexcept {
-    static constexpr std::array<std::int64_t, 10> scale{
-        1'000'000'000, 100'000'000, 10'000'000, 1'000'000, 100'000, 10'000, 1'000, 100, 10, 1};
-    std::int64_t nano = 0;
-    const std::int64_t factor = scale[std::min<std::size_t>(places, 9)];
-    if (!__builtin_mul_overflow(ticks, factor, &nano) && nano != ring::no_price) return nano;
-    return ticks < 0 ? std::numeric_limits<std::int64_t>::min() + 1
-                     : std::numeric_limits<std::int64_t>::max();
-}
-
 ring::Level to_level(const book::LevelView& view, std::uint8_t places) noexcept {
     return {to_nano(view.price, places), view.quantity, view.orders, 0};
-}
-
-ring::TradingStatus trading_status(char value) noexcept {
-    switch (value) {
-        case 'T': return ring::TradingStatus::trading;
-        case 'H':
-        case 'V': return ring::TradingStatus::halted;
-        case 'P': return ring::TradingStatus::paused;
-        case 'Q': return ring::TradingStatus::quoting;
-        case 'O': return ring::TradingStatus::auction;
-        default: return ring::TradingStatus::unknown;
-    }
-}
-
-void fill_trade(ring::Record& record, const book::Event& event, std::uint8_t places) noexcept {
-    ring::TradeEvent body;
-    body.price = to_nano(event.price, places);
-    body.quantity = event.quantity;
-    body.match = event.id;
-    body.printable = (event.flags & book::update_flag::printable) != 0 ? 1 : 0;
-    body.code = event.code;
-    record.set_event(body);
-}
-
-void fill_break(ring::Record& record, const book::Event& event, std::uint8_t places) noexcept {
-    ring::TradeBreakEvent body;
-    body.match = event.id;
-    body.quantity = event.quantity;
-    if (event.quantity != 0) body.price = to_nano(event.price, places);
-    record.set_event(body);
-}
-
-void fill_status(ring::Record& record, const book::Event& event) noexcept {
-    ring::StatusEvent body;
-    body.status = event.code == 'H' ? trading_status(event.value) : ring::TradingStatus::unknown;
-    body.code = event.code;
-    body.value = event.value;
-    body.reason = event.text;
-    record.set_event(body);
-}
-
-void fill_auction(ring::Record& record, const book::Event& event, std::uint8_t places) noexcept {
-    ring::AuctionEvent body;
-    body.reference_price = to_nano(event.price, places);
-    body.indicative_price = to_nano(event.price2, places);
-    body.far_price = to_nano(event.price3, places);
-    body.paired_quantity = event.quantity;
-    body.imbalance_quantity = event.quantity2;
-    body.imbalance_side = event.value;
-    body.code = event.code;
-    std::copy_n(event.text.begin(), body.cross_type.size(), body.cross_type.begin());
-    record.set_event(body);
-}
-
-void fill_directory(ring::Record& record, const book::Event& event, std::uint8_t places,
-                    std::string_view symbol) noexcept {
-    ring::DirectoryEvent body;
-    body.round_lot = event.quantity;
-    body.price_places = places;
-    std::copy(symbol.begin(), symbol.end(), body.symbol.begin());
-    record.set_event(body);
-}
-
-void fill_event(ring::Record& record, const book::Event& event, std::uint8_t places,
-                std::string_view symbol) noexcept {
-    switch (event.kind) {
-        case book::EventKind::trade: fill_trade(record, event, places); break;
-        case book::EventKind::trade_break: fill_break(record, event, places); break;
-        case book::EventKind::status: fill_status(record, event); break;
-        case book::EventKind::auction: fill_auction(record, event, places); break;
-        case book::EventKind::system: {
-            ring::SystemEvent body;
-            body.value = event.value;
-            body.group = event.text;
-            record.set_event(body);
-            break;
-        }
-        case book::EventKind::directory: fill_directory(record, event, places, symbol); break;
-    }
 }
 
 // Fills the sides of a snapshot from the book, `depth` levels.
@@ -156,24 +67,35 @@ std::uint32_t Publisher::row_of(const book::BookSet& books, std::uint32_t instru
 std::uint32_t Publisher::add_row(const book::BookSet& books, std::uint32_t instrument,
                                  std::uint16_t index) noexcept {
     const std::string_view symbol = books.symbol(instrument);
-    const auto [found, is_new] = by_symbol_.try_emplace({index, std::string(symbol)}, unmapped);
-    if (is_new) {
-        found->second = writer_.add_instrument(symbol, index, books.price_places(instrument));
-        if (found->second == ring::no_instrument) {
-            by_symbol_.erase(found);
-            counters_.no_instrument += 1;
-            return unmapped;
-        }
-        row_states_.resize(found->second + 1);
-        last_.resize(std::size_t{found->second + 1} * depth_);
+    const auto known = by_symbol_.find({index, std::string(symbol)});
+    if (known != by_symbol_.end() && !row_states_[known->second].taken) {
+        row_states_[known->second].taken = true;
+        return known->second;
     }
-    return found->second;
+    const std::uint32_t row = writer_.add_instrument(symbol, index, books.price_places(instrument));
+    if (row == ring::no_instrument) {
+        counters_.no_instrument += 1;
+        return unmapped;
+    }
+    row_states_.resize(row + 1);
+    auctions_.resize(row + 1);
+    trades_.grow(row + 1);
+    last_.resize(std::size_t{row + 1} * depth_);
+    row_states_[row].taken = true;
+    row_states_[row].symbol = symbol;
+    by_symbol_.insert_or_assign({index, row_states_[row].symbol}, row);
+    return row;
 }
 
 ring::Record& Publisher::next_record(std::uint32_t row, const book::PacketEnd& end) noexcept {
     publish_held(0);
     holding_ = true;
-    ring::Record& record = held_;
+    describe(held(), row, end);
+    return held();
+}
+
+void Publisher::describe(ring::Record& record, std::uint32_t row,
+                         const book::PacketEnd& end) const noexcept {
     record.instrument = row;
     record.flags = 0;
     record.channel = end.channel;
@@ -188,17 +110,17 @@ ring::Record& Publisher::next_record(std::uint32_t row, const book::PacketEnd& e
     record.line = static_cast<std::uint8_t>(end.line);
     record.time_source = static_cast<ring::TimeSource>(end.time_source);
     record.bid_levels = record.ask_levels = 0;
-    return record;
 }
 
 void Publisher::publish_held(std::uint8_t flags) noexcept {
     if (!holding_) return;
     holding_ = false;
-    held_.flags = flags;
-    if (held_.kind == ring::RecordKind::snapshot) {
-        writer_.publish_snapshot(held_);
+    ring::Record& record = held();
+    record.flags = flags;
+    if (record.kind == ring::RecordKind::snapshot) {
+        writer_.publish_snapshot(record);
     } else {
-        writer_.publish_event(held_);
+        writer_.publish_event(record);
     }
 }
 
@@ -206,7 +128,9 @@ void Publisher::touched(const book::BookSet& books, std::uint32_t instrument,
                         const book::PacketEnd& end) noexcept {
     const std::uint32_t row = row_of(books, instrument, end.channel);
     if (row == unmapped) return;
-    ring::Record& record = next_record(row, end);
+    // Beside the held one, which may turn out to be the packet's last.
+    ring::Record& record = records_[held_at_ ^ 1U];
+    describe(record, row, end);
     record.kind = ring::RecordKind::snapshot;
     record.exchange_time_ns =
         books.last_touch_time_ns(instrument) + channels_[end.channel].time_offset_ns;
@@ -215,9 +139,11 @@ void Publisher::touched(const book::BookSet& books, std::uint32_t instrument,
     RowState& state = row_states_[row];
     if (mode_ == Mode::changed && state.published && same_as_last(row, record)) {
         counters_.suppressed += 1;
-        holding_ = false;
         return;
     }
+    publish_held(0);
+    held_at_ ^= 1U;
+    holding_ = true;
     remember(row, record);
     if (state.status.quality != ring::Quality::good) set_quality(row, ring::Quality::good);
     counters_.snapshots += 1;
@@ -252,47 +178,72 @@ void Publisher::set_quality(std::uint32_t row, ring::Quality quality) noexcept {
     writer_.set_status(row, row_states_[row].status);
 }
 
-void Publisher::set_status(std::uint32_t row, const book::Event& event,
-                           std::int64_t time_ns) noexcept {
-    ring::InstrumentStatus& status = row_states_[row].status;
-    status.trading = trading_status(event.value);
-    status.code = event.value;
-    status.reason = event.text;
-    status.changed_ns = time_ns;
-    writer_.set_status(row, status);
-}
-
 void Publisher::event(const book::BookSet& books, const book::Event& event,
                       const book::PacketEnd& end) noexcept {
     ChannelState* state = channel(end.channel);
     if (state == nullptr) return;
     std::uint32_t row = ring::no_instrument;
+    EventContext context;
+    context.time_offset_ns = state->time_offset_ns;
     if (event.instrument < books.instruments_end() && !books.symbol(event.instrument).empty()) {
         row = row_of(books, event.instrument, end.channel);
         if (row == unmapped) return;
-    }
-    const std::uint8_t places =
-        row == ring::no_instrument ? std::uint8_t{4} : books.price_places(event.instrument);
-    const std::int64_t time_ns = event.exchange_time_ns + state->time_offset_ns;
-    if (event.kind == book::EventKind::status && event.code == 'H' && row != ring::no_instrument) {
-        set_status(row, event, time_ns);
+        context.symbol = books.symbol(event.instrument);
+        context.places = books.price_places(event.instrument);
+        if (update_status(row_states_[row].status, event, context))
+            writer_.set_status(row, row_states_[row].status);
     }
     ring::Record& record = next_record(row, end);
-    record.exchange_time_ns = time_ns;
-    const std::string_view symbol =
-        row == ring::no_instrument ? std::string_view{} : books.symbol(event.instrument);
-    fill_event(record, event, places, symbol);
-    if (event.kind == book::EventKind::directory && row != ring::no_instrument) {
-        rename(row, end.channel, symbol, places);
-    }
+    record.exchange_time_ns = event.exchange_time_ns + context.time_offset_ns;
+    fill_event(record, event, context);
     counters_.events += 1;
+    if (event.kind == book::EventKind::trade_break) {
+        trade_broken(row, end.channel, event.id);
+    } else if (row != ring::no_instrument) {
+        update_row(row, event, context, record);
+    }
+}
+
+// What stands in the row for late joiners, but for the status; before the record is published.
+void Publisher::update_row(std::uint32_t row, const book::Event& event, const EventContext& context,
+                           const ring::Record& record) noexcept {
+    if (update_auction(auctions_[row], event, context)) writer_.set_auction(row, auctions_[row]);
+    if (event.kind == book::EventKind::trade) count_trade(record);
+    if (event.kind != book::EventKind::directory) return;
+    rename(row, record.channel, context.symbol, context.places);
+    writer_.set_round_lot(row, event.quantity);
+}
+
+void Publisher::count_trade(const ring::Record& record) noexcept {
+    const auto body = record.event<ring::TradeEvent>();
+    trades_.trade({.row = record.instrument,
+                   .channel = record.channel,
+                   .counts = body.printable != 0,
+                   .price = body.price,
+                   .quantity = body.quantity,
+                   .match = body.match,
+                   .time_ns = record.exchange_time_ns},
+                  writer_.next_sequence() + 1, channels_[record.channel].incomplete);
+    if (body.printable != 0 && body.quantity != 0)
+        writer_.set_statistics(record.instrument, trades_.of(record.instrument));
+}
+
+void Publisher::trade_broken(std::uint32_t row, std::uint16_t index, std::uint64_t match) noexcept {
+    const std::uint32_t changed = trades_.broken(row, index, match, writer_.next_sequence() + 1);
+    counters_.unknown_breaks = trades_.unknown_breaks();
+    if (changed != ring::no_instrument) writer_.set_statistics(changed, trades_.of(changed));
 }
 
 // The same instrument under another symbol: later sessions find its row by the new one.
 void Publisher::rename(std::uint32_t row, std::uint16_t index, std::string_view symbol,
                        std::uint8_t places) noexcept {
     writer_.rename_instrument(row, symbol, places);
-    by_symbol_.insert_or_assign({index, std::string(symbol)}, row);
+    RowState& state = row_states_[row];
+    if (state.symbol == symbol) return;
+    const auto before = by_symbol_.find({index, state.symbol});
+    if (before != by_symbol_.end() && before->second == row) by_symbol_.erase(before);
+    state.symbol = symbol;
+    by_symbol_.insert_or_assign({index, state.symbol}, row);
 }
 
 void Publisher::execution(const book::BookSet& books, const book::Execution& execution,
@@ -308,8 +259,9 @@ void Publisher::execution(const book::BookSet& books, const book::Execution& exe
     body.resting_side =
         execution.side == book::Side::bid ? ring::RecordSide::bid : ring::RecordSide::ask;
     body.printable = execution.printable ? 1 : 0;
-    body.code = 'E';
+    body.code = execution.has_price ? 'C' : 'E';
     record.set_event(body);
+    count_trade(record);
     counters_.events += 1;
 }
 
@@ -321,7 +273,9 @@ void Publisher::publish_alone(ring::Record& record) noexcept {
 
 void Publisher::gap(std::uint16_t index, std::uint64_t first, std::uint64_t end,
                     std::uint16_t lines) noexcept {
-    if (channel(index) == nullptr) return;
+    ChannelState* state = channel(index);
+    if (state == nullptr) return;
+    state->incomplete = true;
     ring::Record record{};
     record.channel = index;
     record.feed_sequence = first;
@@ -335,7 +289,9 @@ void Publisher::gap(std::uint16_t index, std::uint64_t first, std::uint64_t end,
 
 void Publisher::session(std::uint16_t index, const std::array<char, 16>& session,
                         std::uint64_t next_sequence) noexcept {
-    if (channel(index) == nullptr) return;
+    ChannelState* state = channel(index);
+    if (state == nullptr) return;
+    state->incomplete = next_sequence > 1;
     ring::Record record{};
     record.channel = index;
     record.feed_sequence = next_sequence;
@@ -363,12 +319,19 @@ void Publisher::quality(std::uint16_t index, ring::Quality quality) noexcept {
 void Publisher::cleared(std::uint16_t index, bool forget) noexcept {
     ChannelState* state = channel(index);
     if (state == nullptr) return;
+    if (forget) trades_.forget_matches(index);
     for (std::uint32_t& row : state->rows) {
         if (row == unmapped) continue;
         row_states_[row].published = false;
         if (forget) row_states_[row].status = {};
         set_quality(row, ring::Quality::not_ready);
-        if (forget) row = unmapped;
+        if (!forget) continue;
+        row_states_[row].taken = false;
+        trades_.clear(row);
+        writer_.set_statistics(row, trades_.of(row));
+        auctions_[row] = {};
+        writer_.set_auction(row, auctions_[row]);
+        row = unmapped;
     }
 }
 

@@ -287,14 +287,26 @@ void write_row(Word* block, const T& row) noexcept {
                                 sizeof(T) / sizeof(Word));
 }
 
+Identity own_identity(const Word* block) noexcept {
+    Identity identity;
+    const bool read = copy_block<HardwareMemory, RowFormat<Identity>>(
+        block, block_version<HardwareMemory>(block),
+        static_cast<std::byte*>(static_cast<void*>(&identity)), sizeof(Identity) / sizeof(Word));
+    WIREBOOK_CHECK(read);  // nobody else writes it
+    return identity;
+}
+
 }  // namespace
 
 std::uint32_t Writer::add_instrument(const Identity& identity) noexcept {
     if (instruments_ == geometry_.instruments) return no_instrument;
     const std::uint32_t index = instruments_;
-    write_row(row(index).identity.data(), identity);
-    write_row(row(index).status.data(), InstrumentStatus{});
     instruments_ += 1;
+    InstrumentRow& added = row(index);
+    write_row(added.identity.data(), identity);
+    write_row(added.status.data(), InstrumentStatus{});
+    write_row(added.statistics.data(), TradeStatistics{});
+    write_row(added.auction.data(), AuctionState{});
     header().instruments.store(instruments_, std::memory_order_release);
     return index;
 }
@@ -310,13 +322,8 @@ std::uint32_t Writer::add_instrument(std::string_view symbol, std::uint16_t chan
 
 void Writer::rename_instrument(std::uint32_t index, std::string_view symbol,
                                std::uint8_t price_places) noexcept {
-    WIREBOOK_CHECK(index < instruments_);
-    Identity identity;
     Word* const block = row(index).identity.data();
-    const bool read = copy_block<HardwareMemory, RowFormat>(
-        block, block_version<HardwareMemory>(block),
-        static_cast<std::byte*>(static_cast<void*>(&identity)), 8);
-    WIREBOOK_CHECK(read);  // nobody else writes it
+    Identity identity = own_identity(block);
     identity.symbol = Symbol(symbol);
     identity.price_places = price_places;
     write_row(block, identity);
@@ -324,9 +331,23 @@ void Writer::rename_instrument(std::uint32_t index, std::string_view symbol,
     renames.store(renames.load(std::memory_order_relaxed) + 1, std::memory_order_release);
 }
 
+void Writer::set_round_lot(std::uint32_t index, std::uint64_t round_lot) noexcept {
+    Word* const block = row(index).identity.data();
+    Identity identity = own_identity(block);
+    identity.round_lot = round_lot;
+    write_row(block, identity);
+}
+
 void Writer::set_status(std::uint32_t index, const InstrumentStatus& status) noexcept {
-    WIREBOOK_CHECK(index < instruments_);
     write_row(row(index).status.data(), status);
+}
+
+void Writer::set_statistics(std::uint32_t index, const TradeStatistics& statistics) noexcept {
+    write_row(row(index).statistics.data(), statistics);
+}
+
+void Writer::set_auction(std::uint32_t index, const AuctionState& auction) noexcept {
+    write_row(row(index).auction.data(), auction);
 }
 
 }  // namespace wirebook::ring

@@ -7,11 +7,18 @@
 
 namespace wirebook::app {
 
+// What stands in the row of an instrument.
+struct Standing {
+    ring::TradeStatistics statistics;
+    ring::AuctionState auction;
+};
+
 // A record with what the reader knows besides.
 struct ShownRecord {
     const ring::Record& record;
     ring::Identity identity;  // of its instrument; empty for channel-wide events
     ring::Quality quality = ring::Quality::not_ready;  // the channel's word included
+    const Standing* standing = nullptr;                // shown too where it is given; JSON only
 };
 
 // "AAPL        300 x 185.2300 | 185.2400 x 200   STALE", without newline.

@@ -17,6 +17,9 @@ namespace wirebook::app {
 
 enum ExitStatus : int { exit_done = 0, exit_data_fault = 1, exit_usage = 2, exit_host = 3 };
 
+// User and system time of this process so far.
+[[nodiscard]] double cpu_seconds();
+
 // Prints "wirebook: TEXT" and returns `status`.
 int fail(ExitStatus status, const std::string& text);
 // The same for an error; EBUSY, EACCES, ENOMEM and missing devices are the host's (3).

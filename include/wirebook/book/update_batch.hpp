@@ -50,17 +50,39 @@ inline constexpr std::uint8_t bad_side = 8;    // add: the side on the wire was 
 inline constexpr std::uint8_t not_followed = 16;  // name: not in the configured list of symbols
 }  // namespace update_flag
 
-enum class EventKind : std::uint8_t { trade, trade_break, status, auction, system, directory };
+// Bits of Event::flags, beside update_flag::printable of a trade.
+namespace event_flag {
+inline constexpr std::uint8_t listing = 1;  // directory: text is market category, financial status
+                                            // and whether it is an exchange traded product
+}  // namespace event_flag
+
+enum class EventKind : std::uint8_t {
+    trade,
+    trade_break,
+    status,
+    auction,
+    system,
+    directory,
+    collar,
+    ipo,
+};
 
 // An event that is no book update. Field meanings by kind:
 //   trade        price, quantity, id = match number or trade id, flags (update_flag::printable),
-//                side = resting side where side_known; code = wire type
+//                side = resting side where side_known; code = wire type; text = cross type of a
+//                bulk print, else empty; detail = sale condition flags as on the wire, else 0
 //   trade_break  id = match number or trade id; price, quantity where the feed sends them
 //   status       code = what changed (wire type), value = new state character, text = reason
 //   auction      price = reference, price2 = indicative (near), price3 = far, quantity = paired,
-//                quantity2 = imbalance, value = imbalance side, code = wire type, text = cross type
+//                quantity2 = imbalance, value = imbalance side, code = wire type, text = cross
+//                type, detail = variation of the near price, id = planned time in the feed's ns, 0
+//                not said
+//   collar       price = reference, price2 = lower, price3 = upper, quantity = extensions so far
+//   ipo          price, id = release time in the feed's ns, value = qualifier
 //   system       value = event code, text = group where the feed has groups
-//   directory    text = further fields; quantity = round lot
+//   directory    quantity = round lot, value = authenticity, detail = LULD tier, price = reference,
+//                price2, price3 = lower and upper limit of the day; text = what the feed has more
+// Prices of auctions, collars and directories are 0 where there is none.
 inline constexpr std::uint32_t no_instrument = 0xFFFF'FFFF;
 
 struct Event {
@@ -72,6 +94,7 @@ struct Event {
     char value = ' ';
     Side side = Side::bid;
     bool side_known = false;
+    char detail = '\0';
     std::array<char, 16> text{};  // zero-padded
     std::int64_t exchange_time_ns = 0;
     std::int64_t price = 0, price2 = 0, price3 = 0;

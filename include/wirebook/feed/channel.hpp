@@ -15,9 +15,7 @@
 #include "wirebook/core/arena.hpp"
 #include "wirebook/feed/batch_writer.hpp"
 #include "wirebook/feed/counters.hpp"
-#include "wirebook/feed/iex_handler.hpp"
-#include "wirebook/feed/itch50_handler.hpp"
-#include "wirebook/feed/jnx_handler.hpp"
+#include "wirebook/feed/registry.hpp"
 #include "wirebook/feed/sequencer.hpp"
 #include "wirebook/feed/symbol_filter.hpp"
 #include "wirebook/wire/address.hpp"
@@ -47,17 +45,6 @@ struct ChannelOptions {
     bool prefault = false;  // touch all memory at start
 };
 
-using Handler = std::variant<Itch50Handler, JnxHandler, TopsHandler, DeepHandler>;
-
-// Properties of a protocol that the channel needs before it has a handler.
-struct ProtocolTraits {
-    std::uint32_t instruments;  // most that the feed can name; 0: as configured
-    bool trading_by_default;
-    bool clears_after_gap;
-    bool heals;  // starting in the middle is good from the start: levels and quotes come whole
-};
-[[nodiscard]] ProtocolTraits traits_of(wire::Protocol protocol) noexcept;
-
 // A session id as people write it: "000010059B"; IEX "1/1196785920", channel and session.
 [[nodiscard]] std::string session_text(wire::Protocol protocol, const wire::SessionKey& key);
 
@@ -79,7 +66,9 @@ public:
     [[nodiscard]] const book::BookSet& books() const noexcept { return books_; }
     [[nodiscard]] book::BookSet& books() noexcept { return books_; }
     [[nodiscard]] const ChannelOptions& options() const noexcept { return options_; }
-    [[nodiscard]] ProtocolTraits traits() const noexcept { return traits_of(protocol()); }
+    [[nodiscard]] const wire::ProtocolRow& traits() const noexcept {
+        return wire::row_of(protocol());
+    }
     [[nodiscard]] Quality quality() const noexcept { return quality_; }
     [[nodiscard]] const Sequencer& sequencer() const noexcept { return sequencer_; }
     // Lines that were seen; the next one gets the number that add_line() returns.

@@ -60,6 +60,7 @@ private:
     };
 
     [[nodiscard]] const Route* route_of(const LineKey& key) noexcept;
+    [[nodiscard]] bool is_configured(const LineKey& key) const noexcept;
     [[nodiscard]] const Route* add_route(const LineKey& key, Channel& channel);
     [[nodiscard]] Channel* channel_for(const LineKey& key, wire::Protocol protocol,
                                        const wire::TransportPacket& packet);

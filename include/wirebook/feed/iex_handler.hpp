@@ -32,7 +32,12 @@ public:
             static_cast<char>(m.event);
     }
     void on(const wire::iex::SecurityDirectory& m) noexcept {
-        event(m, book::EventKind::directory, 'D').quantity = m.round_lot.get();
+        book::Event& directory = event(m, book::EventKind::directory, 'D');
+        directory.quantity = m.round_lot.get();
+        directory.price = m.adjusted_poc_price_e4.get();
+        directory.value = (m.flags & test_security) != 0 ? 'T' : 'P';
+        if (m.luld_tier == 1 || m.luld_tier == 2)
+            directory.detail = static_cast<char>('0' + m.luld_tier);
     }
     void on(const wire::iex::TradingStatus& m) noexcept {
         const std::uint32_t instrument = find(m);
@@ -64,6 +69,13 @@ public:
         auction.quantity2 = m.imbalance_shares.get();
         auction.value = static_cast<char>(m.imbalance_side);
         auction.text[0] = static_cast<char>(m.auction_type);
+        auction.id = std::uint64_t{m.scheduled_auction_time_s.get()} * 1'000'000'000;
+        book::Event& collar = event(m, book::EventKind::collar, 'A');
+        collar.price = m.collar_reference_price_e4.get();
+        collar.price2 = m.lower_collar_e4.get();
+        collar.price3 = m.upper_collar_e4.get();
+        collar.quantity = m.extension_number;
+        collar.text[0] = static_cast<char>(m.auction_type);
     }
 
 protected:
@@ -85,6 +97,7 @@ protected:
 
 private:
     static constexpr std::uint8_t price_places = 4;
+    static constexpr unsigned char test_security = 0x80;
     static constexpr unsigned char extended_hours = 0x40, odd_lot = 0x20, single_price_cross = 0x08;
 
     template <class M>
@@ -103,6 +116,7 @@ private:
         event.price = m.price_e4.get();
         event.quantity = m.size.get();
         event.id = static_cast<std::uint64_t>(m.trade_id.get());
+        event.detail = static_cast<char>(m.sale_flags);
         // Last-sale eligible (sheet: not in extended hours, no odd lot but of a cross).
         const bool eligible =
             (m.sale_flags & extended_hours) == 0 &&
@@ -118,6 +132,8 @@ private:
 
 class TopsHandler : public IexHandler {
 public:
+    static constexpr wire::Protocol protocol = wire::Protocol::iex_tops;
+
     using IexHandler::IexHandler;
     using IexHandler::on;
 
@@ -133,6 +149,8 @@ public:
 
 class DeepHandler : public IexHandler {
 public:
+    static constexpr wire::Protocol protocol = wire::Protocol::iex_deep;
+
     using IexHandler::IexHandler;
     using IexHandler::on;
 

@@ -17,10 +17,8 @@ namespace wirebook::feed {
 class Itch50Handler {
 public:
     static constexpr wire::Protocol protocol = wire::Protocol::itch50;
-    static constexpr bool clears_after_gap = false;
-    static constexpr bool trading_by_default = false;
     static constexpr std::uint8_t price_places = 4;
-    static constexpr std::uint32_t instruments = 65'536;  // every stock locate
+    static constexpr std::uint32_t locates = 65'536;
 
     Itch50Handler(BatchWriter out, const SymbolFilter& filter) noexcept
         : out_(out), filter_(filter) {}
@@ -66,6 +64,11 @@ public:
         book::Event& event = out_.event(book::EventKind::directory, 'R', locate(m), time_ns(m));
         event.quantity = m.round_lot_size.get();
         event.value = char_of(m.authenticity);
+        event.detail = char_of(m.luld_tier);
+        event.flags = book::event_flag::listing;
+        event.text[0] = char_of(m.market_category);
+        event.text[1] = char_of(m.financial_status);
+        event.text[2] = char_of(m.etp_flag);
     }
     void on(const wire::itch50::StockTradingAction& m) noexcept {
         out_.trading(locate(m), m.state == 'T');
@@ -117,26 +120,32 @@ public:
         event.quantity2 = m.imbalance_shares.get();
         event.value = char_of(m.direction);
         event.text[0] = char_of(m.cross_type);
+        event.detail = char_of(m.price_variation);
     }
     void on(const wire::itch50::IpoQuotingPeriod& m) noexcept {
-        book::Event& event = out_.event(book::EventKind::auction, 'K', locate(m), time_ns(m));
+        book::Event& event = out_.event(book::EventKind::ipo, 'K', locate(m), time_ns(m));
         event.price = m.ipo_price_e4.get();
         event.value = char_of(m.qualifier);
-        event.quantity = m.release_time_s.get();
+        event.id = std::uint64_t{m.release_time_s.get()} * 1'000'000'000;
     }
     void on(const wire::itch50::LuldAuctionCollar& m) noexcept {
-        book::Event& event = out_.event(book::EventKind::auction, 'J', locate(m), time_ns(m));
+        book::Event& event = out_.event(book::EventKind::collar, 'J', locate(m), time_ns(m));
         event.price = m.collar_reference_price_e4.get();
-        event.price2 = m.upper_collar_e4.get();
-        event.price3 = m.lower_collar_e4.get();
+        event.price2 = m.lower_collar_e4.get();
+        event.price3 = m.upper_collar_e4.get();
         event.quantity = m.extension_number.get();
     }
+    // Its reference and far price are the lowest and highest at which the auction may open.
     void on(const wire::itch50::PriceDiscovery& m) noexcept {
         book::Event& event = out_.event(book::EventKind::auction, 'O', locate(m), time_ns(m));
-        event.price = m.near_execution_price_e4.get();
-        event.price2 = m.max_allowable_price_e4.get();
-        event.price3 = m.min_allowable_price_e4.get();
+        event.price = m.min_allowable_price_e4.get();
+        event.price2 = m.near_execution_price_e4.get();
+        event.price3 = m.max_allowable_price_e4.get();
         event.value = char_of(m.open_eligibility);
+        event.id = m.near_execution_time_ns.get();
+        book::Event& collar = out_.event(book::EventKind::collar, 'O', locate(m), time_ns(m));
+        collar.price2 = m.lower_collar_e4.get();
+        collar.price3 = m.upper_collar_e4.get();
     }
 
 private:
@@ -172,7 +181,7 @@ private:
 
     BatchWriter out_;
     const SymbolFilter& filter_;
-    std::bitset<instruments> named_;  // in this session
+    std::bitset<locates> named_;  // in this session
 };
 
 }  // namespace wirebook::feed

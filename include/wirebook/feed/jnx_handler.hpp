@@ -31,6 +31,8 @@ private:
 
 class JnxHandler {
 public:
+    static constexpr wire::Protocol protocol = wire::Protocol::itch_jnx;
+
     JnxHandler(BatchWriter out, const SymbolFilter& filter, std::uint32_t instruments)
         : out_(out), filter_(filter), map_(instruments), known_(instruments) {}
 
@@ -74,6 +76,8 @@ public:
         if (instrument < known_.size()) name(m, instrument, places);
         book::Event& event = out_.event(book::EventKind::directory, 'R', instrument, time_ns(m));
         event.quantity = m.round_lot.get();
+        event.price2 = m.lower_limit.get();
+        event.price3 = m.upper_limit.get();
         set_text(event, m.code);
     }
     void on(const wire::itch_jnx::TradingState& m) noexcept {

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "wirebook/core/clock.hpp"
+#include "wirebook/feed/book_observer.hpp"
 #include "wirebook/feed/channel.hpp"
 #include "wirebook/feed/channel_map.hpp"
 #include "wirebook/feed/counters.hpp"
@@ -80,7 +81,7 @@ public:
     // Everything decoded so far reaches the books and the observer.
     void flush() noexcept {
         if (batch_.updates == 0 && batch_.events == 0 && batch_.packets == 0) return;
-        BookObserver forward{*batch_channel_, observer_};
+        BookObserver<Observer> forward{*batch_channel_, observer_};
         batch_channel_->books_.apply(batch_, forward);
         batch_.clear();
     }
@@ -118,26 +119,6 @@ public:
     }
 
 private:
-    // What the book set reports, with the channel added.
-    struct BookObserver {
-        const Channel& channel;
-        Observer& observer;
-
-        void on_event(const book::Event& event, const book::PacketEnd& end) noexcept {
-            observer.on_event(channel, event, end);
-        }
-        void on_execution(const book::Execution& execution, const book::PacketEnd& end) noexcept {
-            observer.on_execution(channel, execution, end);
-        }
-        void on_touched(std::uint32_t instrument, const book::PacketEnd& end) noexcept {
-            observer.on_touched(channel, instrument, end);
-        }
-        void on_clear(const book::PacketEnd&) noexcept {}
-        void on_packet_end(const book::PacketEnd& end) noexcept {
-            observer.on_packet_end(channel, end);
-        }
-    };
-
     // What the sequencer asks for.
     struct Sink {
         Pipeline& pipeline;
@@ -162,6 +143,7 @@ private:
         Channel* channel = nullptr;
         if (packet.link == wire::LinkType::binaryfile) {
             channel = map_.find_binaryfile(item);
+            if (channel == nullptr) counters_.no_channel += 1;
         } else {
             wire::Datagram datagram;
             const wire::DropReason reason = wire::parse_frame(packet, datagram);
@@ -244,6 +226,7 @@ private:
         end.updates_end = batch_.updates;
         end.events_end = batch_.events;
         if (stamps_) end.decoded_tsc = rdtsc();
+        batch_.tail_open = false;  // a clear before the packet is the packet's now
         batch_.packets += 1;
         next_number_ += 1;
     }

@@ -5,8 +5,9 @@
 // everything of a packet is in the ring after packet_end().
 //
 // Instruments get their row in the segment when they are first seen; the same symbol of the same
-// channel keeps its row over sessions. After a session change or a clear the table's old snapshots
-// stay readable but the instrument's own quality says not-ready until its next snapshot.
+// channel keeps its row over sessions. Two instruments of one session never share a row. After a
+// session change or a clear the table's old snapshots stay readable but the instrument's own
+// quality says not-ready until its next snapshot.
 #pragma once
 
 #include <array>
@@ -19,6 +20,8 @@
 #include <vector>
 
 #include "wirebook/book/book_set.hpp"
+#include "wirebook/publish/event_records.hpp"
+#include "wirebook/publish/trade_keeper.hpp"
 #include "wirebook/ring/writer.hpp"
 
 namespace wirebook::publish {
@@ -32,14 +35,19 @@ struct PublisherCounters {
     std::uint64_t snapshots = 0;
     std::uint64_t suppressed = 0;  // touched, but nothing visible changed
     std::uint64_t events = 0;
-    std::uint64_t no_instrument = 0;  // not published: the instrument table is full
-    std::uint64_t no_channel = 0;     // not published: more channels than a segment has words for
+    std::uint64_t no_instrument = 0;   // not published: the instrument table is full
+    std::uint64_t unknown_breaks = 0;  // of trades that nobody remembers: still counted
+    std::uint64_t no_channel = 0;      // not published: more channels than a segment has words for
 };
 
 class Publisher {
 public:
     Publisher(ring::Writer writer, Mode mode)
-        : writer_(std::move(writer)), mode_(mode), depth_(writer_.geometry().depth) {}
+        : writer_(std::move(writer)), mode_(mode), depth_(writer_.geometry().depth) {
+        for (std::uint32_t i = 0; i < writer_.geometry().channels; ++i) {
+            writer_.set_channel_quality(static_cast<std::uint16_t>(i), ring::Quality::not_ready);
+        }
+    }
 
     // What the exchange times of a channel's feed need to become ns since 1970, UTC.
     void set_time_offset(std::uint16_t channel, std::int64_t offset_ns);
@@ -77,10 +85,13 @@ private:
         std::vector<std::uint32_t> rows;  // instrument of the book set -> row of the segment
         std::int64_t time_offset_ns = 0;
         ring::Quality quality = ring::Quality::not_ready;
+        bool incomplete = true;  // trades of this session may be missing
     };
     struct RowState {
         std::uint8_t bid_levels = 0, ask_levels = 0;  // of the last snapshot
         bool published = false;                       // has one since the last clear
+        bool taken = false;                           // by an instrument of this session
+        std::string symbol;
         ring::InstrumentStatus status;
     };
 
@@ -93,21 +104,30 @@ private:
     void remember(std::uint32_t row, const ring::Record& record) noexcept;
     // The held record is published; a fresh one takes its place.
     ring::Record& next_record(std::uint32_t row, const book::PacketEnd& end) noexcept;
+    void describe(ring::Record& record, std::uint32_t row,
+                  const book::PacketEnd& end) const noexcept;
     void publish_held(std::uint8_t flags) noexcept;
+    [[nodiscard]] ring::Record& held() noexcept { return records_[held_at_]; }
     void publish_alone(ring::Record& record) noexcept;
     void rename(std::uint32_t row, std::uint16_t channel, std::string_view symbol,
                 std::uint8_t places) noexcept;
     void set_quality(std::uint32_t row, ring::Quality quality) noexcept;
-    void set_status(std::uint32_t row, const book::Event& event, std::int64_t time_ns) noexcept;
+    void update_row(std::uint32_t row, const book::Event& event, const EventContext& context,
+                    const ring::Record& record) noexcept;
+    void count_trade(const ring::Record& record) noexcept;
+    void trade_broken(std::uint32_t row, std::uint16_t channel, std::uint64_t match) noexcept;
 
     ring::Writer writer_;
     Mode mode_;
     std::uint32_t depth_;
-    ring::Record held_{};
+    std::array<ring::Record, 2> records_{};  // the held one, and room for the next snapshot
+    std::size_t held_at_ = 0;
     bool holding_ = false;
     std::vector<ChannelState> channels_;
     std::vector<RowState> row_states_;
     std::vector<ring::LevelRow> last_;  // depth_ rows for each segment row: its last snapshot
+    std::vector<ring::AuctionState> auctions_;  // by row
+    TradeKeeper trades_;
     std::map<std::pair<std::uint16_t, std::string>, std::uint32_t> by_symbol_;
     PublisherCounters counters_;
 };

@@ -156,6 +156,16 @@ public:
         if (instrument >= instruments()) return std::nullopt;
         return read_row<InstrumentStatus>(rows_[instrument].status.data());
     }
+    // What the session has traded, and the last auction messages: for who joins late.
+    [[nodiscard]] std::optional<TradeStatistics> statistics(
+        std::uint32_t instrument) const noexcept {
+        if (instrument >= instruments()) return std::nullopt;
+        return read_row<TradeStatistics>(rows_[instrument].statistics.data());
+    }
+    [[nodiscard]] std::optional<AuctionState> auction(std::uint32_t instrument) const noexcept {
+        if (instrument >= instruments()) return std::nullopt;
+        return read_row<AuctionState>(rows_[instrument].auction.data());
+    }
     [[nodiscard]] Symbol symbol(std::uint32_t instrument) const noexcept {
         const auto row = identity(instrument);
         return row ? row->symbol : Symbol{};
@@ -187,7 +197,6 @@ public:
     [[nodiscard]] const TscClock& clock() const noexcept { return clock_; }
 
 private:
-    static constexpr int attempts = 10'000;
     static constexpr auto running = static_cast<std::uint64_t>(SegmentState::running);
 
     Reader(std::string name, AttachOptions options, Mapping mapping)
@@ -266,20 +275,6 @@ private:
         gone_ = header().state.load(std::memory_order_acquire) == running ? Poll::writer_dead
                                                                           : Poll::writer_closed;
         return poll(out);  // what it published between our poll and its end comes first
-    }
-    template <class T>
-    [[nodiscard]] static std::optional<T> read_row(const Word* block) noexcept {
-        T row;
-        for (int attempt = 0; attempt < attempts; ++attempt) {
-            const std::uint64_t version = block_version<HardwareMemory>(block);
-            if (version == 0) return T{};
-            if (block_complete(version) &&
-                copy_block<HardwareMemory, RowFormat>(
-                    block, version, static_cast<std::byte*>(static_cast<void*>(&row)), 8))
-                return row;
-            pause();
-        }
-        return std::nullopt;
     }
 
     std::string name_;

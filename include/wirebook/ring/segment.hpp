@@ -1,7 +1,7 @@
 // The segment file: its header, its tables, and where everything lies in it.
 //
 //   0                   SegmentHeader                    4096 bytes
-//   instruments_offset  InstrumentRow x capacity         128 bytes each
+//   instruments_offset  InstrumentRow x capacity         384 bytes each
 //   table_offset        entry (a block) x capacity       slot_bytes each: newest snapshot
 //   ring_offset         slot (a block) x slots           slot_bytes each
 //
@@ -24,13 +24,14 @@
 
 #include "wirebook/core/base.hpp"
 #include "wirebook/core/result.hpp"
+#include "wirebook/ring/instrument.hpp"
 #include "wirebook/ring/protocol.hpp"
 #include "wirebook/ring/record.hpp"
 
 namespace wirebook::ring {
 
 inline constexpr std::uint64_t segment_magic = 0x314B'4F4F'4245'5257;  // "WREBOOK1" in memory
-inline constexpr std::uint32_t abi_version = 1;  // any layout change raises it
+inline constexpr std::uint32_t abi_version = 2;  // any layout change raises it
 inline constexpr std::uint32_t endian_mark = 0x0102'0304;
 inline constexpr std::size_t max_channels = 64;
 inline constexpr std::size_t max_name_bytes = 63;
@@ -38,8 +39,6 @@ inline constexpr std::uint64_t max_slots = std::uint64_t{1} << 26;
 inline constexpr std::uint32_t max_instruments = std::uint32_t{1} << 24;
 inline constexpr const char* file_prefix = "wirebook.";
 inline constexpr const char* shared_memory_directory = "/dev/shm";
-
-using Word = HardwareMemory::Word;
 
 enum class SegmentState : std::uint64_t { running = 0, closed = 1 };
 
@@ -92,54 +91,6 @@ static_assert(offsetof(SegmentHeader, state) == 392);
 static_assert(offsetof(SegmentHeader, instruments) == 512);
 static_assert(offsetof(SegmentHeader, quality) == 640);
 
-// A row of the instrument table: two blocks of a line each.
-struct alignas(false_sharing_bytes) InstrumentRow {
-    std::array<Word, 8> identity;  // block of an Identity
-    std::array<Word, 8> status;    // block of an InstrumentStatus
-};
-static_assert(sizeof(InstrumentRow) == 128);
-
-// A symbol as the venue has it, without trailing spaces; 16 bytes at most, zero-padded.
-struct Symbol {
-    std::array<char, 16> text{};
-
-    Symbol() = default;
-    explicit Symbol(std::string_view symbol) noexcept {
-        std::memcpy(text.data(), symbol.data(), std::min(symbol.size(), text.size()));
-    }
-    [[nodiscard]] std::string_view view() const noexcept {
-        std::size_t bytes = text.size();
-        while (bytes > 0 && text[bytes - 1] == '\0') bytes -= 1;
-        return {text.data(), bytes};
-    }
-    bool operator==(const Symbol&) const = default;
-};
-
-struct Identity {
-    std::uint64_t version = 0;  // of the block
-    Symbol symbol;
-    std::uint16_t channel = 0;
-    std::uint8_t price_places = 0;       // of the venue's own prices, for showing them
-    std::int8_t currency_exponent = -9;  // unit of the record's prices
-    std::uint32_t venue = 0;             // as configured; 0: not said
-    std::uint64_t round_lot = 0;         // 0: not known
-    std::array<std::uint64_t, 3> reserved{};
-};
-struct InstrumentStatus {
-    std::uint64_t version = 0;  // of the block
-    TradingStatus trading = TradingStatus::unknown;
-    Quality quality = Quality::good;
-    char code = ' ';  // the state as the feed says it
-    std::array<char, 5> reserved0{};
-    std::array<char, 16> reason{};
-    std::int64_t changed_ns = 0;  // exchange time
-    std::array<std::uint64_t, 3> reserved1{};
-};
-static_assert(sizeof(Identity) == 64 && sizeof(InstrumentStatus) == 64);
-static_assert(offsetof(Identity, channel) == 24 && offsetof(Identity, round_lot) == 32);
-static_assert(offsetof(InstrumentStatus, reason) == 16);
-static_assert(offsetof(InstrumentStatus, changed_ns) == 32);
-
 // How the protocol reads our blocks.
 struct RecordFormat {
     static constexpr std::size_t head_words = record_head_words;
@@ -158,10 +109,6 @@ struct RecordFormat {
 };
 static_assert(offsetof(Record, bid_levels) == 104 && offsetof(Record, ask_levels) == 105);
 static_assert(offsetof(Record, instrument) == 8 && offsetof(Record, kind) == 12);
-struct RowFormat {
-    static constexpr std::size_t head_words = 8;
-    [[nodiscard]] static std::size_t words(const std::byte*) noexcept { return head_words; }
-};
 
 struct Geometry {
     std::uint32_t depth = 5;

@@ -48,7 +48,11 @@ public:
     // A symbol learnt late, or changed. Readers see Reader::header().renames move.
     void rename_instrument(std::uint32_t index, std::string_view symbol,
                            std::uint8_t price_places) noexcept;
+    void set_round_lot(std::uint32_t index, std::uint64_t round_lot) noexcept;
+    // To be called before the event that says so is published.
     void set_status(std::uint32_t index, const InstrumentStatus& status) noexcept;
+    void set_statistics(std::uint32_t index, const TradeStatistics& statistics) noexcept;
+    void set_auction(std::uint32_t index, const AuctionState& auction) noexcept;
     // To be called before the snapshots that it concerns are published.
     void set_channel_quality(std::uint16_t channel, Quality quality) noexcept {
         WIREBOOK_CHECK(channel < geometry_.channels);
@@ -87,7 +91,10 @@ public:
 private:
     Writer() = default;
     [[nodiscard]] SegmentHeader& header() const noexcept { return *pages_.at<SegmentHeader>(0); }
-    [[nodiscard]] InstrumentRow& row(std::uint32_t index) const noexcept { return rows_[index]; }
+    [[nodiscard]] InstrumentRow& row(std::uint32_t index) const noexcept {
+        WIREBOOK_CHECK(index < instruments_);
+        return rows_[index];
+    }
 
     std::uint64_t publish(Record& record, Word* entry, std::size_t words) noexcept {
         if (record.receive_tsc != 0)

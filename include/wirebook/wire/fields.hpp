@@ -37,7 +37,7 @@ struct MessageFields {
 
 // Integers of the protocol: big-endian (ITCH) or little-endian (IEX).
 [[nodiscard]] constexpr bool is_big_endian(Protocol protocol) noexcept {
-    return protocol == Protocol::itch50 || protocol == Protocol::itch_jnx;
+    return row_of(protocol).big_endian;
 }
 
 }  // namespace wirebook::wire

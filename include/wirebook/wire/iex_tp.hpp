@@ -44,11 +44,11 @@ inline constexpr std::size_t session_key_offset = offsetof(Header, protocol);
 inline constexpr std::size_t session_key_bytes =
     offsetof(Header, payload_length) - session_key_offset;
 
-// Whether a datagram looks like IEX-TP of a known protocol: for telling feeds apart where
-// no configuration does. A MoldUDP64 session that starts with 0x01 would have to be binary.
+// Whether a datagram looks like IEX-TP, of any version: for telling feeds apart where no
+// configuration does. A MoldUDP64 session that looks so would have to be binary.
 [[nodiscard]] inline bool recognise(Bytes payload) noexcept {
     const auto* header = view_as<Header>(payload);
-    if (header == nullptr || header->version != version) return false;
+    if (header == nullptr || header->version == 0 || header->version >= 0x20) return false;
     const std::uint16_t protocol = header->protocol.get();
     return protocol >= 0x8001 && protocol <= 0x80FF;
 }

@@ -1,0 +1,47 @@
+// A feed's events in the words of the ring: prices in 1e-9, bodies of records, the rows that stand
+// for late joiners.
+//
+// May depend on book and ring. Pure functions. Any thread.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+#include "wirebook/book/book_set.hpp"
+#include "wirebook/ring/instrument.hpp"
+#include "wirebook/ring/record.hpp"
+
+namespace wirebook::publish {
+
+// The venue's ticks in units of 1e-9; what does not fit 64 bits is the nearest price that does.
+[[nodiscard]] inline std::int64_t to_nano(std::int64_t ticks, std::uint8_t places) noexcept {
+    static constexpr std::array<std::int64_t, 10> scale{
+        1'000'000'000, 100'000'000, 10'000'000, 1'000'000, 100'000, 10'000, 1'000, 100, 10, 1};
+    std::int64_t nano = 0;
+    const std::int64_t factor = scale[std::min<std::size_t>(places, 9)];
+    if (!__builtin_mul_overflow(ticks, factor, &nano) && nano != ring::no_price) return nano;
+    return ticks < 0 ? std::numeric_limits<std::int64_t>::min() + 1
+                     : std::numeric_limits<std::int64_t>::max();
+}
+
+// How an instrument of an event is called, and where its times begin.
+struct EventContext {
+    std::string_view symbol;
+    std::uint8_t places = 4;
+    std::int64_t time_offset_ns = 0;  // from the feed's times to UTC
+};
+
+// Kind and body of the record; stamps and identity stay as they are.
+void fill_event(ring::Record& record, const book::Event& event,
+                const EventContext& context) noexcept;
+
+// What the event changes in the row of its instrument. False: nothing.
+[[nodiscard]] bool update_status(ring::InstrumentStatus& status, const book::Event& event,
+                                 const EventContext& context) noexcept;
+[[nodiscard]] bool update_auction(ring::AuctionState& auction, const book::Event& event,
+                                  const EventContext& context) noexcept;
+
+}  // namespace wirebook::publish
