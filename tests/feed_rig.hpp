@@ -266,7 +266,7 @@ inline PipelineOptions small_pipeline() {
 template <class Observer>
 void check_pipeline(const Pipeline<Observer>& pipeline, bool with_books = true) {
     const FeedCounters& feed = pipeline.counters();
-    std::uint64_t accounted = feed.no_channel + feed.malformed;
+    std::uint64_t accounted = feed.no_channel + feed.malformed + feed.unbound_heartbeats;
     for (const std::uint64_t drops : feed.frame_drops) accounted += drops;
     std::uint64_t messages = 0;
     for (const auto& channel : pipeline.channels()) {

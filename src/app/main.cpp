@@ -15,13 +15,11 @@ namespace {
 }
 }  // namespace
 
-int main(int argc, char** argv) {
-    using namespace wirebook::app;
-    const CommandLine command_line = parse_command_line(argc, argv);
-    std::fputs(command_line.to_stdout.c_str(), stdout);
-    std::fputs(command_line.to_stderr.c_str(), stderr);
-    if (!command_line.options) return command_line.exit_status;
-    const Options& options = *command_line.options;
+namespace {
+
+using namespace wirebook::app;
+
+int run_command(const Options& options) {
     switch (options.command) {
         case Command::replay: return run_replay(options.replay);
         case Command::run: return run_live(options.run);
@@ -29,4 +27,18 @@ int main(int argc, char** argv) {
         case Command::check_config: return run_check_config(options.check_config.file);
     }
     return exit_usage;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const CommandLine command_line = parse_command_line(argc, argv);
+    std::fputs(command_line.to_stdout.c_str(), stdout);
+    std::fputs(command_line.to_stderr.c_str(), stderr);
+    const int status =
+        command_line.options ? run_command(*command_line.options) : command_line.exit_status;
+    if ((std::fflush(stdout) != 0 || std::ferror(stdout) != 0) && status == exit_done) {
+        return fail(exit_usage, "write standard output: it does not take what it was given");
+    }
+    return status;
 }

@@ -69,7 +69,7 @@ io::CaptureOptions capture_options(const ReplayOptions& options, bool pure) {
 void say_what_was_taken(const ReplayOptions& options, const AppPipeline& pipeline) {
     if (options.feed || !options.config_file.empty()) return;
     for (const auto& channel : pipeline.channels()) {
-        fmt::print(stderr, "wirebook: channel {} taken as {} (--feed says otherwise)\n",
+        fmt::print(stderr, "wirebook: channel {} taken as {}; give --feed to change that\n",
                    channel->name(), wire::to_string(channel->protocol()));
     }
 }
@@ -101,6 +101,7 @@ int run_replay(const ReplayOptions& options) {
     pipeline->take_stamps(observer.publisher != nullptr);
     if (auto opened = pipeline->open(); !opened) return fail(opened.error());
 
+    fmt::print(stderr, "wirebook: {}\n", source.value().description());
     catch_stop_signals();
     Progress progress(source.value().progress().file_bytes_total);
     const auto began = std::chrono::steady_clock::now();
@@ -116,9 +117,12 @@ int run_replay(const ReplayOptions& options) {
     progress.stop();
 
     const Statistics statistics = Statistics::collect(*pipeline, observer, times);
-    const Status written = write_outputs(options.dumps, options.fingerprint_to_stdout, *pipeline,
-                                         observer, statistics);
+    const Status written =
+        write_outputs(options.fingerprint_to_stdout, *pipeline, observer, statistics);
     say_what_was_taken(options, *pipeline);
+    if (stop_requested.load(std::memory_order_relaxed)) {
+        fmt::print(stderr, "wirebook: stopped by a signal; the outputs are of what was read\n");
+    }
     for (const std::string& notice : source.value().notices()) {
         fmt::print(stderr, "wirebook: {}\n", notice);
     }

@@ -100,8 +100,8 @@ int run_live(const RunOptions& options) {
     times.cpu_seconds = cpu_seconds() - cpu_before;
 
     const Statistics statistics = Statistics::collect(*pipeline, observer, times);
-    const Status written = write_outputs(options.dumps, options.fingerprint_to_stdout, *pipeline,
-                                         observer, statistics);
+    const Status written =
+        write_outputs(options.fingerprint_to_stdout, *pipeline, observer, statistics);
     fmt::print(stderr, "{}{}", statistics.summary(), latency_text(observer));
     print_ports(source.value());
     source.value().close();

@@ -37,11 +37,17 @@ feed::ChannelOptions channel_options(const Config& config, const ChannelConfig* 
     return options;
 }
 
-Status set_group(const ring::Writer& writer, const std::string& group) {
-    if (group.empty()) return Ok{};
+// Asked before the segment is made: it would replace the one that is there.
+Result<gid_t> find_group(const std::string& group) {
+    if (group.empty()) return static_cast<gid_t>(-1);
     const ::group* entry = ::getgrnam(group.c_str());
     if (entry == nullptr) return Error{EINVAL, "publish.group: there is no group '" + group + "'"};
-    if (::chown(writer.path().c_str(), static_cast<uid_t>(-1), entry->gr_gid) != 0) {
+    return entry->gr_gid;
+}
+
+Status set_group(const ring::Writer& writer, const std::string& group, gid_t id) {
+    if (group.empty()) return Ok{};
+    if (::chown(writer.path().c_str(), static_cast<uid_t>(-1), id) != 0) {
         return Error{EPERM, "chgrp " + group + " " + writer.path() + ": " + std::strerror(errno)};
     }
     return Ok{};
@@ -54,13 +60,6 @@ Status open_dump(const std::string& path, std::optional<Dump>& dump) {
     if (!output) return output.error();
     dump.emplace(std::move(output).value());
     return Ok{};
-}
-
-Status write_text(const std::string& path, const std::string& text) {
-    auto output = TextOutput::open(path);
-    if (!output) return output.error();
-    output.value().buffer() = text;
-    return output.value().close();
 }
 
 }  // namespace
@@ -127,12 +126,16 @@ Status open_dumps(const DumpOptions& dumps, bool fingerprint, Observer& observer
     if (auto opened = open_dump(dumps.top, observer.top); !opened) return opened;
     if (auto opened = open_dump(dumps.messages, observer.messages); !opened) return opened;
     if (auto opened = open_dump(dumps.events, observer.events); !opened) return opened;
+    if (auto opened = open_dump(dumps.final_books, observer.final_books); !opened) return opened;
+    if (auto opened = open_dump(dumps.stats, observer.stats); !opened) return opened;
     if (fingerprint || dumps.any_but_stats()) observer.fingerprint.emplace();
     return Ok{};
 }
 
 Status open_publisher(const Config& config, const std::string& name, Observer& observer) {
     if (auto known = check_time_zones(); !known) return known;
+    auto group = find_group(config.publish.group);
+    if (!group) return group.error();
     ring::SegmentOptions options;
     options.name = name;
     options.directory = config.publish.directory;
@@ -145,7 +148,8 @@ Status open_publisher(const Config& config, const std::string& name, Observer& o
     options.mode = config.publish.permissions;
     auto writer = ring::Writer::create(options);
     if (!writer) return writer.error();
-    if (auto done = set_group(writer.value(), config.publish.group); !done) return done;
+    if (auto done = set_group(writer.value(), config.publish.group, group.value()); !done)
+        return done;
     fmt::print(stderr, "wirebook: {}\n", writer.value().notice());
     const auto mode = config.publish.mode == PublishMode::touched ? publish::Mode::touched
                                                                   : publish::Mode::changed;
@@ -154,8 +158,7 @@ Status open_publisher(const Config& config, const std::string& name, Observer& o
     return Ok{};
 }
 
-Status write_outputs(const DumpOptions& dumps, bool fingerprint_to_stdout,
-                     const AppPipeline& pipeline, Observer& observer,
+Status write_outputs(bool fingerprint_to_stdout, const AppPipeline& pipeline, Observer& observer,
                      const Statistics& statistics) {
     Status result = Ok{};
     const auto keep_first = [&](Status status) {
@@ -165,14 +168,17 @@ Status write_outputs(const DumpOptions& dumps, bool fingerprint_to_stdout,
     if (observer.top) keep_first(observer.top->close());
     if (observer.messages) keep_first(observer.messages->close());
     if (observer.events) keep_first(observer.events->close());
-    if (!dumps.final_books.empty()) {
-        auto output = TextOutput::open(dumps.final_books);
-        keep_first(output ? write_final_dump(std::move(output).value(), pipeline.channels())
-                          : Status(output.error()));
+    if (observer.final_books) {
+        keep_first(write_final_dump(*std::move(observer.final_books), pipeline.channels()));
     }
-    if (!dumps.stats.empty()) keep_first(write_text(dumps.stats, statistics.to_json()));
+    if (observer.stats) {
+        observer.stats->buffer() = statistics.to_json();
+        keep_first(observer.stats->close());
+    }
     if (fingerprint_to_stdout && statistics.fingerprint) {
-        keep_first(write_text("-", *statistics.fingerprint + "\n"));
+        auto output = TextOutput::open("-");
+        output.value().buffer() = *statistics.fingerprint + "\n";
+        keep_first(output.value().close());
     }
     return result;
 }

@@ -52,6 +52,7 @@ Statistics Statistics::collect(const AppPipeline& pipeline, const Observer& obse
         s.live_orders += channel->books().live_orders();
         for (std::size_t i = 0; i < s.by_type.size(); ++i) s.by_type[i] += channel->by_type()[i];
     }
+    s.sequence.heartbeats += s.feed.unbound_heartbeats;
     for (std::size_t i = 0; i < s.drops.size(); ++i) s.drops[i] = s.feed.frame_drops[i];
     const auto drop = [&](wire::DropReason reason) -> std::uint64_t& {
         return s.drops[static_cast<std::size_t>(reason)];
@@ -64,7 +65,8 @@ Statistics Statistics::collect(const AppPipeline& pipeline, const Observer& obse
         s.snapshots = published.snapshots;
         s.suppressed = published.suppressed;
         s.published_events = published.events;
-        s.unpublished = published.no_instrument + published.no_channel;
+        s.unpublished = published.no_instrument;
+        s.unpublished_channels = published.no_channel;
     }
     if (observer.fingerprint) s.fingerprint = observer.fingerprint->digits();
 
@@ -115,7 +117,7 @@ std::string Statistics::to_json() const {
     json["snapshots"] = snapshots;
     json["suppressed"] = suppressed;
     json["published_events"] = published_events;
-    json["unpublished"] = unpublished;
+    json["unpublished"] = unpublished + unpublished_channels;
     json["wall_seconds"] = times.wall_seconds;
     json["cpu_seconds"] = times.cpu_seconds;
     json["ns_per_message"] = nullptr;
@@ -164,6 +166,10 @@ std::string Statistics::summary() const {
             "{} records were not published: the segment's tables are full; raise "
             "sizes.instruments\n",
             unpublished);
+    }
+    if (unpublished_channels != 0) {
+        text += fmt::format("{} records were not published: a segment has room for {} channels\n",
+                            unpublished_channels, ring::max_channels);
     }
     return text;
 }

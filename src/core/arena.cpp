@@ -98,8 +98,8 @@ Result<Arena> Arena::create(const ArenaOptions& options) {
         }
         memory = map_aligned(arena.bytes_);
         if (memory == MAP_FAILED) return failed("map", arena.bytes_, errno);
-        const bool huge =
-            transparent_pages_allowed() && madvise(memory, arena.bytes_, MADV_HUGEPAGE) == 0;
+        const bool huge = options.transparent && transparent_pages_allowed() &&
+                          madvise(memory, arena.bytes_, MADV_HUGEPAGE) == 0;
         arena.backing_ = huge ? Backing::transparent : Backing::small_pages;
     }
     arena.memory_ = static_cast<std::byte*>(memory);

@@ -4,6 +4,12 @@
 #include <utility>
 
 namespace wirebook::feed {
+namespace {
+
+// Up to so many live orders a channel's tables are small, and there may be many channels.
+constexpr std::uint64_t small_orders = std::uint64_t{1} << 17;
+
+}  // namespace
 
 Result<std::unique_ptr<Channel>> Channel::create(std::uint16_t index, ChannelOptions options,
                                                  book::UpdateBatch& batch) {
@@ -12,7 +18,8 @@ Result<std::unique_ptr<Channel>> Channel::create(std::uint16_t index, ChannelOpt
     options.books.trading_by_default = traits.trading_by_default;
     auto arena = Arena::create({.bytes = book::BookSet::bytes_needed(options.books),
                                 .prefault = options.prefault,
-                                .hugetlb = options.prefault});
+                                .hugetlb = options.prefault,
+                                .transparent = options.books.live_orders > small_orders});
     if (!arena) return arena.error();
     auto books = book::BookSet::create(arena.value(), options.books);
     if (!books) return books.error();

@@ -60,6 +60,24 @@ const ChannelMap::Route* ChannelMap::route_of(const LineKey& key) noexcept {
     return &*found;
 }
 
+// A group stays what it is, whatever a single packet looks like.
+ChannelMap::Kind ChannelMap::kind_of(const LineKey& key, wire::Bytes payload) const noexcept {
+    const auto of_group = [&](const Route& route) { return same_group(route.key, key); };
+    const auto kind = [](bool iex) { return iex ? Kind::iex_tp : Kind::moldudp64; };
+    if (last_route_ < routes_.size() && of_group(routes_[last_route_])) {
+        return kind(routes_[last_route_].key.sub_channel != 0);
+    }
+    const auto route = std::find_if(routes_.begin(), routes_.end(), of_group);
+    if (route != routes_.end()) return kind(route->key.sub_channel != 0);
+    if (const Channel* channel = configured_channel(key)) {
+        return kind(over_iex_tp(channel->protocol()));
+    }
+    if (!options_.open_unknown) return Kind::unknown;
+    if (options_.feed) return kind(over_iex_tp(*options_.feed));
+    if (wire::iex_tp::recognise(payload)) return Kind::iex_tp;
+    return wire::moldudp64::recognise(payload) ? Kind::moldudp64 : Kind::unknown;
+}
+
 const ChannelMap::Route* ChannelMap::add_route(const LineKey& key, Channel& channel) {
     routes_.push_back({key, &channel, channel.add_line()});
     return &routes_.back();
@@ -75,14 +93,12 @@ Channel* ChannelMap::find(const wire::Datagram& datagram, Item& item,
                           FeedCounters& counters) noexcept {
     LineKey key{datagram.destination, datagram.destination_port, item.packet.input, 0};
     if (!options_.inputs_are_lines && options_.channels.empty()) key.input = LineKey::any_input;
-    const Route* route = route_of(key);
-    if (route == nullptr && !options_.open_unknown && !is_configured(key)) {
-        counters.no_channel += 1;  // whatever it is
+    const Kind kind = kind_of(key, datagram.payload);
+    if (kind == Kind::unknown) {
+        counters.no_channel += 1;
         return nullptr;
     }
-    const bool iex =
-        route == nullptr &&
-        (options_.feed ? over_iex_tp(*options_.feed) : wire::iex_tp::recognise(datagram.payload));
+    const bool iex = kind == Kind::iex_tp;
     switch (parse(datagram, iex, item)) {
         case wire::TransportStatus::ok: break;
         case wire::TransportStatus::malformed: counters.malformed += 1; return nullptr;
@@ -92,9 +108,13 @@ Channel* ChannelMap::find(const wire::Datagram& datagram, Item& item,
         std::uint32_t channel_id = 0;
         std::memcpy(&channel_id, item.transport.session_key.data() + 2, sizeof channel_id);
         key.sub_channel = (std::uint64_t{item.transport.protocol_id} << 32) | channel_id;
-        route = route_of(key);
     }
+    const Route* route = route_of(key);
     if (route == nullptr) {
+        if (item.transport.unsequenced && item.transport.count == 0) {
+            counters.unbound_heartbeats += 1;  // says nothing, so it opens nothing
+            return nullptr;
+        }
         const auto protocol = iex ? wire::protocol_from_iex_id(item.transport.protocol_id)
                                   : options_.feed.value_or(wire::Protocol::itch50);
         Channel* channel = nullptr;
@@ -112,23 +132,21 @@ Channel* ChannelMap::find(const wire::Datagram& datagram, Item& item,
     return route->channel;
 }
 
-bool ChannelMap::is_configured(const LineKey& key) const noexcept {
-    return std::any_of(channels_.begin(), channels_.end(), [&](const auto& channel) {
-        const std::vector<LineKey>& lines = channel->options().lines;
-        return std::any_of(lines.begin(), lines.end(),
-                           [&](const LineKey& line) { return same_group(line, key); });
-    });
+Channel* ChannelMap::configured_channel(const LineKey& key) const noexcept {
+    for (const auto& channel : channels_) {
+        for (const LineKey& line : channel->options().lines) {
+            if (same_group(line, key)) return channel.get();
+        }
+    }
+    return nullptr;
 }
 
 // A configured channel that names the group; else the one that has the group on another line, or
 // that has or had the session; else a new one.
 Channel* ChannelMap::channel_for(const LineKey& key, wire::Protocol protocol,
                                  const wire::TransportPacket& packet) {
-    for (const auto& channel : channels_) {
-        if (channel->protocol() != protocol) continue;
-        for (const LineKey& line : channel->options().lines) {
-            if (same_group(line, key)) return channel.get();
-        }
+    if (Channel* channel = configured_channel(key)) {
+        return channel->protocol() == protocol ? channel : nullptr;
     }
     if (!options_.open_unknown) return nullptr;
     for (const Route& route : routes_) {  // the same group in another of the inputs that are lines

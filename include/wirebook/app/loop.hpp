@@ -53,7 +53,7 @@ public:
                 break;
             }
             if (options_.stop_packets != 0 && received_ >= options_.stop_packets) break;
-            if (options_.stop_at_end_of_session && pipeline_.all_ended()) break;
+            if (ended_) break;
         }
         pipeline_.finish();
         give_back(0);
@@ -71,6 +71,8 @@ private:
         std::size_t done = 0;  // packets that can go back, moved to the front
         for (std::size_t i = 0; i < count; ++i) {
             if (pipeline_.on_packet(burst_[i]) == feed::Kept::no) burst_[done++] = burst_[i];
+            // Asked for each packet: the next session may begin in the same burst.
+            if (options_.stop_at_end_of_session) ended_ = ended_ || pipeline_.all_ended();
         }
         pipeline_.flush();
         give_back(done);
@@ -119,6 +121,7 @@ private:
     std::uint64_t received_ = 0;
     std::uint64_t idle_polls_ = 0;
     std::uint64_t last_packet_tsc_ = 0;
+    bool ended_ = false;  // every channel's session has, while we are to stop there
     std::array<wire::Packet, burst_packets> burst_;
 };
 

@@ -28,6 +28,7 @@ public:
     std::optional<TopDump> top;
     std::optional<MessagesDump> messages;
     std::optional<EventsDump> events;
+    std::optional<TextOutput> final_books, stats;  // written at the end, opened at the start
     std::optional<Fingerprint> fingerprint;
     std::unique_ptr<publish::Publisher> publisher;
     std::unique_ptr<Latencies> latencies;  // where packets carry a receive TSC
@@ -44,7 +45,7 @@ public:
     void on_event(const feed::Channel& channel, const book::Event& event,
                   const book::PacketEnd& end) noexcept {
         const book::BookSet& books = channel.books();
-        if (is_left_out(books, event.instrument)) return;
+        if (is_left_out(channel, event.instrument)) return;
         if (events) events->event(books, event, end);
         if (fingerprint) hash(books, event);
         if (publisher) publish_event(channel, event, end);
@@ -86,9 +87,15 @@ private:
         return to <= from ? 0 : clock.ns_from_ticks(to - from);
     }
     // Events of instruments that the configuration leaves out are in no dump and on no ring.
-    [[nodiscard]] static bool is_left_out(const book::BookSet& books,
+    // An instrument without a name yet is in no list of symbols.
+    [[nodiscard]] static bool is_left_out(const feed::Channel& channel,
                                           std::uint32_t instrument) noexcept {
-        return instrument < books.instruments_end() && !books.followed(instrument);
+        const book::BookSet& books = channel.books();
+        if (instrument == book::no_instrument) return false;
+        if (instrument >= books.instruments_end() || !books.named(instrument)) {
+            return !channel.options().filter.follows_all();
+        }
+        return !books.followed(instrument);
     }
     // A feed's times of day need the date of its session: that of the session's first packet.
     void set_date(const feed::Channel& channel, const book::PacketEnd& end) noexcept {

@@ -39,9 +39,8 @@ int fail(const Error& error);
                                     Observer& observer);
 
 // Writes and closes every output. `to_stdout`: the fingerprint's digits go there.
-[[nodiscard]] Status write_outputs(const DumpOptions& dumps, bool fingerprint_to_stdout,
-                                   const AppPipeline& pipeline, Observer& observer,
-                                   const Statistics& statistics);
+[[nodiscard]] Status write_outputs(bool fingerprint_to_stdout, const AppPipeline& pipeline,
+                                   Observer& observer, const Statistics& statistics);
 
 // Percentiles of the packets that were stamped, a line each; empty where none was.
 [[nodiscard]] std::string latency_text(const Observer& observer);

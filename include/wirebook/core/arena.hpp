@@ -21,9 +21,11 @@
 namespace wirebook {
 
 struct ArenaOptions {
-    std::size_t bytes = 0;  // rounded up to whole 2 MiB pages
-    bool prefault = false;  // touch every page now: no page fault later
-    bool hugetlb = true;    // try explicit 2 MiB pages (vm.nr_hugepages) first
+    std::size_t bytes = 0;    // rounded up to whole 2 MiB pages
+    bool prefault = false;    // touch every page now: no page fault later
+    bool hugetlb = true;      // try explicit 2 MiB pages (vm.nr_hugepages) first
+    bool transparent = true;  // else 2 MiB pages where the kernel finds them. false: for sparse use
+                              // of little memory, where each table would take a whole such page
 };
 
 class Arena {

@@ -28,9 +28,9 @@ struct PipelineOptions {
 
 class ChannelMap {
 public:
-    // A capture of anything can hold thousands of groups; each channel reserves memory.
-    static constexpr std::size_t channel_limit = 256;
-    static constexpr std::size_t route_limit = 1024;  // routes are searched one by one
+    // A capture of anything can hold any number of groups; each channel takes memory.
+    static constexpr std::size_t channel_limit = 1024;
+    static constexpr std::size_t route_limit = 2048;  // routes are searched one by one
 
     ChannelMap(PipelineOptions options, book::UpdateBatch& batch)
         : options_(std::move(options)), batch_(batch) {
@@ -53,6 +53,7 @@ public:
     [[nodiscard]] const std::optional<Error>& open_error() const noexcept { return open_error_; }
 
 private:
+    enum class Kind : std::uint8_t { unknown, moldudp64, iex_tp };
     struct Route {
         LineKey key;
         Channel* channel;
@@ -60,7 +61,8 @@ private:
     };
 
     [[nodiscard]] const Route* route_of(const LineKey& key) noexcept;
-    [[nodiscard]] bool is_configured(const LineKey& key) const noexcept;
+    [[nodiscard]] Kind kind_of(const LineKey& key, wire::Bytes payload) const noexcept;
+    [[nodiscard]] Channel* configured_channel(const LineKey& key) const noexcept;
     [[nodiscard]] const Route* add_route(const LineKey& key, Channel& channel);
     [[nodiscard]] Channel* channel_for(const LineKey& key, wire::Protocol protocol,
                                        const wire::TransportPacket& packet);

@@ -16,9 +16,10 @@ struct FeedCounters {
     std::uint64_t messages = 0;       // new ones, without empty blocks
     std::uint64_t unknown_messages = 0;
     std::uint64_t decode_errors = 0;
-    std::uint64_t unsequenced = 0;  // messages
-    std::uint64_t no_channel = 0;   // packets
-    std::uint64_t malformed = 0;    // packets
+    std::uint64_t unsequenced = 0;         // messages
+    std::uint64_t no_channel = 0;          // packets
+    std::uint64_t unbound_heartbeats = 0;  // unsequenced, of groups that no channel has
+    std::uint64_t malformed = 0;           // packets
     // Indexed by wire::FrameStatus.
     std::array<std::uint64_t, 16> frame_drops{};
 };

@@ -93,7 +93,7 @@ public:
     void on(const wire::itch_jnx::PriceTickSize&) noexcept {}
 
 private:
-    static constexpr std::uint32_t max_places = 9;  // prices are published in units of 1e-9
+    static constexpr std::uint32_t max_places = 255;  // a price has ten digits
     static constexpr std::uint32_t max_groups = 64;
     struct Known {
         bool grouped = false, named = false;  // in this session

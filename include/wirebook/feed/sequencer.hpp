@@ -100,7 +100,7 @@ public:
     [[nodiscard]] bool adopted() const noexcept { return adopted_; }
     [[nodiscard]] bool ended() const noexcept { return ended_; }
     [[nodiscard]] bool has_or_had(const wire::SessionKey& key) const noexcept {
-        return (adopted_ && key == session_) || is_earlier(key);
+        return (named_ && key == session_) || is_earlier(key);
     }
     [[nodiscard]] std::uint64_t expected() const noexcept { return expected_; }
     [[nodiscard]] std::size_t parked() const noexcept { return waiting_.size(); }
@@ -133,6 +133,10 @@ private:
             return Kept::no;
         }
         if (packet.unsequenced) {
+            if (!named_) {  // starts no session, but says whose packets these are
+                session_ = packet.session_key;
+                named_ = true;
+            }
             if (packet.count == 0) {  // heartbeat, end of session
                 counters_.heartbeats += 1;
             } else {
@@ -170,6 +174,7 @@ private:
             earlier_.push_back(session_);
         }
         session_ = packet.session_key;
+        named_ = true;
         adopted_ = true;
         ended_ = false;
         expected_ = shown_ = packet.sequence;
@@ -275,6 +280,7 @@ private:
     SequencerOptions options_;
     SequenceCounters counters_;
     wire::SessionKey session_{};
+    bool named_ = false;  // session_ is that of a packet; adopted_ implies it
     bool adopted_ = false;
     bool ended_ = false;  // the current session has said so
     std::uint64_t expected_ = 0, shown_ = 0;

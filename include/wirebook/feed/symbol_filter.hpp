@@ -16,6 +16,7 @@ public:
     explicit SymbolFilter(std::vector<std::string> symbols) : symbols_(std::move(symbols)) {
         std::sort(symbols_.begin(), symbols_.end());
     }
+    [[nodiscard]] bool follows_all() const noexcept { return symbols_.empty(); }
     [[nodiscard]] bool follows(std::string_view symbol) const noexcept {
         return symbols_.empty() || std::binary_search(symbols_.begin(), symbols_.end(), symbol);
     }

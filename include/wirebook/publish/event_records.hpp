@@ -20,8 +20,9 @@ namespace wirebook::publish {
 [[nodiscard]] inline std::int64_t to_nano(std::int64_t ticks, std::uint8_t places) noexcept {
     static constexpr std::array<std::int64_t, 10> scale{
         1'000'000'000, 100'000'000, 10'000'000, 1'000'000, 100'000, 10'000, 1'000, 100, 10, 1};
+    for (; places > 9; --places) ticks /= 10;  // finer than the unit
     std::int64_t nano = 0;
-    const std::int64_t factor = scale[std::min<std::size_t>(places, 9)];
+    const std::int64_t factor = scale[places];
     if (!__builtin_mul_overflow(ticks, factor, &nano) && nano != ring::no_price) return nano;
     return ticks < 0 ? std::numeric_limits<std::int64_t>::min() + 1
                      : std::numeric_limits<std::int64_t>::max();
