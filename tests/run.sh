@@ -75,8 +75,8 @@ built=false
 if setup build && build build 900; then
     built=true
     suite unit build 300 --suite unit
-    suite e2e build 420 --suite e2e
-    suite style build 600 --suite style
+    suite e2e build 600 --suite e2e
+    suite style build 900 --suite style
 fi
 
 if $built && ! $quick; then
@@ -85,12 +85,12 @@ if $built && ! $quick; then
     export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
     export ASAN_OPTIONS=detect_stack_use_after_return=1 TSAN_OPTIONS=halt_on_error=1
     setup build-asan -Db_sanitize=address,undefined "${instrumented[@]}" &&
-        suite asan build-asan 600 --suite asan
+        suite asan build-asan 900 --suite asan
     setup build-tsan -Db_sanitize=thread "${instrumented[@]}" &&
-        suite tsan build-tsan 420 --suite tsan
+        suite tsan build-tsan 900 --suite tsan
     CXX="$(command -v ccache) clang++-14" setup build-fuzz -Db_sanitize=address,undefined -Db_lundef=false \
         -Ddpdk=disabled -Dfuzz=true "${instrumented[@]}" &&
-        suite fuzz build-fuzz 420 --suite fuzz
+        suite fuzz build-fuzz 900 --suite fuzz
 fi
 
 python3 tools/test_summary.py "$results"
