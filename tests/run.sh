@@ -80,13 +80,13 @@ if setup build && build build 900; then
 fi
 
 if $built && ! $quick; then
-    # At a low optimisation level: these builds are for finding, not for speed.
-    instrumented=(-Doptimization=1 -Dbench=disabled)
+    # At a low optimisation level, with line numbers and no more: for finding, not for speed.
+    instrumented=(-Doptimization=1 -Ddebug=false -Dcpp_args=-g1 -Dbench=disabled)
     export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
     export ASAN_OPTIONS=detect_stack_use_after_return=1 TSAN_OPTIONS=halt_on_error=1
     setup build-asan -Db_sanitize=address,undefined "${instrumented[@]}" &&
         suite asan build-asan 900 --suite asan
-    setup build-tsan -Db_sanitize=thread "${instrumented[@]}" &&
+    setup build-tsan -Db_sanitize=thread -Ddpdk=disabled "${instrumented[@]}" &&
         suite tsan build-tsan 900 --suite tsan
     CXX="$(command -v ccache) clang++-14" setup build-fuzz -Db_sanitize=address,undefined -Db_lundef=false \
         -Ddpdk=disabled -Dfuzz=true "${instrumented[@]}" &&
