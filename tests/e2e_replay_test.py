@@ -128,11 +128,11 @@ def check_many_files(program, folder):
     messages = [system('O'), add(1, 'B', 100, 1000)]
     data = b''.join(struct.pack('>H', len(m)) + m for m in messages)
     files = []
-    for i in range(300):
+    for i in range(1030):
         files.append(folder / f'binary-{i}')
         files[-1].write_bytes(data)
     found = stats(program, *files)
-    assert found['packets'] == 600 and found['drops']['no_channel'] == 2 * (300 - 256), found
+    assert found['packets'] == 2060 and found['drops']['no_channel'] == 2 * (1030 - 1024), found
 
 
 def check_gap_wait(program, folder):

@@ -170,7 +170,7 @@ TEST_CASE("feed: the same group in two inputs is two lines of one channel where 
     CHECK(rig.sequence().sessions == 2);
 }
 
-TEST_CASE("feed: more groups than there can be channels are dropped and counted") {
+TEST_CASE("feed: more groups than there can be channels are dropped and counted", "[big]") {
     Rig rig;
     const std::size_t limit = feed::ChannelMap::channel_limit;
     for (std::size_t i = 0; i < limit + 10; ++i) {
@@ -198,7 +198,7 @@ TEST_CASE("feed: groups of one session beyond the limit of routes are dropped an
     CHECK(rig.counters().messages == limit);
 }
 
-TEST_CASE("feed: more BinaryFILEs than there can be channels are dropped and counted") {
+TEST_CASE("feed: more BinaryFILEs than there can be channels are dropped and counted", "[big]") {
     Rig rig;
     const std::size_t limit = feed::ChannelMap::channel_limit;
     const Buffer message = itch::participant(1);

@@ -15,9 +15,8 @@ namespace {
 }
 }  // namespace
 
+namespace wirebook::app {
 namespace {
-
-using namespace wirebook::app;
 
 int run_command(const Options& options) {
     switch (options.command) {
@@ -29,9 +28,7 @@ int run_command(const Options& options) {
     return exit_usage;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run_program(int argc, char** argv) {
     const CommandLine command_line = parse_command_line(argc, argv);
     std::fputs(command_line.to_stdout.c_str(), stdout);
     std::fputs(command_line.to_stderr.c_str(), stderr);
@@ -41,4 +38,11 @@ int main(int argc, char** argv) {
         return fail(exit_usage, "write standard output: it does not take what it was given");
     }
     return status;
+}
+
+}  // namespace
+}  // namespace wirebook::app
+
+int main(int argc, char** argv) {
+    return wirebook::app::run_program(argc, argv);
 }

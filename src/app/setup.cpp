@@ -40,7 +40,7 @@ feed::ChannelOptions channel_options(const Config& config, const ChannelConfig* 
 // Asked before the segment is made: it would replace the one that is there.
 Result<gid_t> find_group(const std::string& group) {
     if (group.empty()) return static_cast<gid_t>(-1);
-    const ::group* entry = ::getgrnam(group.c_str());
+    const ::group* entry = ::getgrnam(group.c_str());  // NOLINT(concurrency-mt-unsafe): at start
     if (entry == nullptr) return Error{EINVAL, "publish.group: there is no group '" + group + "'"};
     return entry->gr_gid;
 }
@@ -48,7 +48,7 @@ Result<gid_t> find_group(const std::string& group) {
 Status set_group(const ring::Writer& writer, const std::string& group, gid_t id) {
     if (group.empty()) return Ok{};
     if (::chown(writer.path().c_str(), static_cast<uid_t>(-1), id) != 0) {
-        return Error{EPERM, "chgrp " + group + " " + writer.path() + ": " + std::strerror(errno)};
+        return errno_error("chgrp " + group + " " + writer.path(), errno);
     }
     return Ok{};
 }

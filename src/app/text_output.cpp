@@ -19,7 +19,7 @@ Result<TextOutput> TextOutput::open(const std::string& path) {
     if (path == "-") return TextOutput("standard output", stdout);
     std::FILE* file = std::fopen(path.c_str(), "wb");
     if (file == nullptr) {
-        return Error{errno, "write " + path + ": " + std::strerror(errno)};
+        return errno_error("write " + path, errno);
     }
     return TextOutput(path, file);
 }
@@ -37,7 +37,7 @@ Status TextOutput::close() {
     if (error_ == 0 && std::fflush(file_.get()) != 0) error_ = errno;
     std::FILE* file = file_.release();
     if (file != stdout && std::fclose(file) != 0 && error_ == 0) error_ = errno;
-    if (error_ != 0) return Error{error_, "write " + path_ + ": " + std::strerror(error_)};
+    if (error_ != 0) return errno_error("write " + path_, error_);
     return Ok{};
 }
 

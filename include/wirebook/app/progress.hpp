@@ -17,6 +17,8 @@ public:
     explicit Progress(std::uint64_t total_bytes);
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
+    Progress(Progress&&) = delete;
+    Progress& operator=(Progress&&) = delete;
     ~Progress() { stop(); }
 
     void at(std::uint64_t packets, std::uint64_t bytes) noexcept {

@@ -25,6 +25,8 @@ public:
         return batch_.updates + room_updates <= book::UpdateBatch::capacity &&
                batch_.events + room_events <= book::UpdateBatch::event_capacity;
     }
+    // One parameter a column, in the order of the columns.
+    // NOLINTBEGIN(readability-function-size)
     void add(std::uint32_t instrument, std::uint64_t order_id, char side, std::int64_t price,
              std::uint64_t quantity, std::int64_t time_ns) noexcept {
         const std::uint32_t at = row(book::UpdateKind::add, instrument, time_ns);
@@ -73,6 +75,7 @@ public:
         batch_.price[at] = price;
         batch_.quantity[at] = quantity;
     }
+    // NOLINTEND(readability-function-size)
     struct QuoteSide {
         std::int64_t price;
         std::uint64_t quantity;

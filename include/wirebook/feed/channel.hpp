@@ -59,6 +59,9 @@ public:
                                                                  book::UpdateBatch& batch);
     Channel(const Channel&) = delete;
     Channel& operator=(const Channel&) = delete;
+    Channel(Channel&&) = delete;
+    Channel& operator=(Channel&&) = delete;
+    ~Channel() = default;
 
     [[nodiscard]] std::uint16_t index() const noexcept { return index_; }
     [[nodiscard]] const std::string& name() const noexcept { return options_.name; }

@@ -56,8 +56,8 @@ private:
     enum class Kind : std::uint8_t { unknown, moldudp64, iex_tp };
     struct Route {
         LineKey key;
-        Channel* channel;
-        std::uint16_t line;
+        Channel* channel = nullptr;
+        std::uint16_t line = 0;
     };
 
     [[nodiscard]] const Route* route_of(const LineKey& key) noexcept;

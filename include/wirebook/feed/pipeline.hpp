@@ -44,6 +44,9 @@ public:
     }
     Pipeline(const Pipeline&) = delete;
     Pipeline& operator=(const Pipeline&) = delete;
+    Pipeline(Pipeline&&) = delete;
+    Pipeline& operator=(Pipeline&&) = delete;
+    ~Pipeline() = default;
 
     // Opens the configured channels: memory is taken now, not at their first packet.
     [[nodiscard]] Status open() {
