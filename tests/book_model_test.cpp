@@ -367,9 +367,12 @@ Run run(const Profile& profile, std::uint64_t seed, std::uint64_t batches) {
 
 TEST_CASE("book model: order books of dense references agree with the reference") {
     run({.what = "dense"}, test_seed(), 600);
-    // With some seeds the books run empty before a page opens; with this one it does open.
-    const Run result = run({.what = "dense"}, 1, 600);
-    CHECK(result.pages > 0);
+    // With some seeds the books run empty before a page opens; not with all of these.
+    std::uint64_t pages = 0;
+    for (const std::uint64_t seed : {2, 3, 4, 5, 6}) {
+        pages = std::max<std::uint64_t>(pages, run({.what = "dense"}, seed, 600).pages);
+    }
+    CHECK(pages > 0);
 }
 
 TEST_CASE("book model: order books of sparse references agree with the reference") {
