@@ -369,7 +369,7 @@ TEST_CASE("book model: order books of dense references agree with the reference"
     run({.what = "dense"}, test_seed(), 600);
     // With some seeds the books run empty before a page opens; not with all of these.
     std::uint64_t pages = 0;
-    for (const std::uint64_t seed : {2, 3, 4, 5, 6}) {
+    for (const std::uint64_t seed : {2U, 3U, 4U, 5U, 6U}) {
         pages = std::max<std::uint64_t>(pages, run({.what = "dense"}, seed, 600).pages);
     }
     CHECK(pages > 0);
