@@ -41,7 +41,7 @@ struct RecordingSink {
     }
 };
 
-// CONTRACT section 2, word for word and without a thought for speed.
+// The rules of docs/replay.md, word for word and without a thought for speed.
 class Reference {
 public:
     Reference(std::int64_t gap_wait_ns, std::size_t park_packets)

@@ -1,4 +1,4 @@
-// The dump files of CONTRACT section 5 that have a row or line for what happens: --top, --final,
+// The dump files of docs/replay.md that have a row or line for what happens: --top, --final,
 // --messages, --events. docs/replay.md describes them for users.
 //
 // Each class writes one file; one thread; nothing here decides what is written, only how.

@@ -1,5 +1,5 @@
 // A 64-bit hash over what came out of the books, in order: two runs that gave the same snapshots
-// and events have the same digits. CONTRACT section 5, `fingerprint`.
+// and events have the same digits. docs/replay.md, `fingerprint`.
 //
 // Not cryptographic: multiply and fold of each 64-bit word into the state (as in wyhash). Nothing
 // of time or of this machine goes in. One thread.

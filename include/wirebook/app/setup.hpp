@@ -31,7 +31,7 @@ int fail(const Error& error);
 // The configured trading dates, in the order in which pipeline_options() has the channels.
 [[nodiscard]] TradingDates trading_dates(const Config& config);
 
-// Opens the dumps, and switches the fingerprint on where CONTRACT says so.
+// Opens the dumps, and switches the fingerprint on with --fingerprint and most dumps.
 [[nodiscard]] Status open_dumps(const DumpOptions& dumps, bool fingerprint, Observer& observer);
 
 // Creates the segment `name` with the configuration's geometry.

@@ -1,6 +1,6 @@
 // The sums of a run: what --stats writes, what the summary on stderr shows, what --strict asks.
 //
-// Collected once, after the source has ended. CONTRACT section 5 names the keys.
+// Collected once, after the source has ended. docs/replay.md names the keys.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace wirebook::app {
 struct RunTimes {
     double wall_seconds = 0;
     double cpu_seconds = 0;
-    bool pure = false;  // nothing but decoding, books and publishing was timed: CONTRACT section 5
+    bool pure = false;  // nothing but decoding, books and publishing was timed: docs/replay.md
 };
 
 struct Statistics {

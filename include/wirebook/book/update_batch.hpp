@@ -106,7 +106,7 @@ struct Event {
 struct PacketEnd {
     std::uint32_t updates_end = 0;  // one past its last update
     std::uint32_t events_end = 0;   // one past its last event
-    std::uint64_t number = 0;       // CONTRACT section 5 `packet`
+    std::uint64_t number = 0;       // docs/replay.md, `packet`
     std::uint64_t sequence = 0;     // in its header
     std::int64_t receive_time_ns = 0;
     std::uint64_t receive_tsc = 0;

@@ -1,5 +1,5 @@
 // Which channel a datagram belongs to: by its UDP group, and for a group not seen before by the
-// session that it carries. CONTRACT's "Channels and lines".
+// session that it carries: docs/replay.md, "What is taken for what".
 //
 // May depend on core, wire and book. One owner thread. Opening a channel allocates; it happens at
 // start for configured channels, and at a channel's first packet in an unconfigured replay.

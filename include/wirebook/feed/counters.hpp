@@ -8,7 +8,7 @@
 
 namespace wirebook::feed {
 
-// Why a packet was left out, beyond what the frame parser tells (wire::FrameStatus).
+// Why a packet was left out, beyond what the frame parser tells (wire::DropReason).
 struct FeedCounters {
     std::uint64_t packets = 0;        // records read
     std::uint64_t bytes = 0;          // captured frame bytes; message bytes of a BinaryFILE
@@ -20,7 +20,7 @@ struct FeedCounters {
     std::uint64_t no_channel = 0;          // packets
     std::uint64_t unbound_heartbeats = 0;  // unsequenced, of groups that no channel has
     std::uint64_t malformed = 0;           // packets
-    // Indexed by wire::FrameStatus.
+    // Indexed by wire::DropReason.
     std::array<std::uint64_t, 16> frame_drops{};
 };
 

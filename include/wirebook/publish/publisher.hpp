@@ -1,4 +1,4 @@
-// Books -> ring records: what is published, when, and in which order (CONTRACT section 4).
+// Books -> ring records: what is published, when, and in which order (docs/books.md).
 //
 // Knows books and the ring, not feeds. One Publisher a segment, on the lcore that owns the books.
 // A record is held back until it is known whether it is its packet's last, which is flagged; so
