@@ -14,6 +14,8 @@ capture=${1-}
 cd "$(dirname "$0")/.."
 capture=${capture:-$PWD/pcap/itch-sample.pcap}
 work=build/quickstart
+# Of this run alone: others may try it on the same machine at the same time.
+segment=quickstart.$(id -u).$$
 
 say() { printf '\n== %s\n' "$*" >&2; }
 
@@ -59,11 +61,11 @@ fi
 # Both poll without a pause: each gets a core of its own where there are two.
 writer_core=() reader_core=()
 if [ "$(nproc)" -ge 2 ]; then writer_core=(taskset -c 0) reader_core=(taskset -c 1); fi
-"${reader_core[@]}" build/examples/top_of_book quickstart --latency --quiet --until-end --wait 30 \
+"${reader_core[@]}" build/examples/top_of_book "$segment" --latency --quiet --until-end --wait 30 \
     > "$work/strategy.out" 2> "$work/strategy.err" &
 strategy=$!
 trap 'kill "$strategy" 2> /dev/null || true' EXIT
-if ! "${writer_core[@]}" build/wirebook replay "$capture" --speed 1 --publish quickstart --fingerprint \
+if ! "${writer_core[@]}" build/wirebook replay "$capture" --speed 1 --publish "$segment" --fingerprint \
     --stats "$work/stats.json" > "$work/replay.out" 2> "$work/replay.err"; then
     cat "$work/replay.err" >&2
     echo "quickstart: the replay failed" >&2
@@ -81,7 +83,7 @@ cat >&2 << 'NEXT'
 == What next
    your own capture:    build/wirebook replay FILE --stats - --top top.csv --final final.csv
                         bash dpdk-config/quickstart.sh FILE
-   a strategy's view:   build/examples/top_of_book quickstart      (docs/attach-a-strategy.md)
+   a strategy's view:   docs/attach-a-strategy.md
    your own NIC:        sudo bash dpdk-config/hugepages.sh reserve 256
                         copy dpdk-config/samples/nasdaq.toml, put your device and groups in, then
                         build/wirebook check-config FILE && sudo build/wirebook run -c FILE

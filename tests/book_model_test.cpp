@@ -228,7 +228,7 @@ private:
             case UpdateKind::name: {
                 const std::string symbol = "S" + std::to_string(random_.below(1'000'000'000));
                 std::array<char, 16> text{};
-                symbol.copy(text.data(), text.size());
+                b.price[u] = static_cast<std::int64_t>(symbol.copy(text.data(), text.size()));
                 std::memcpy(&b.order_id[u], text.data(), 8);
                 std::memcpy(&b.new_order_id[u], text.data() + 8, 8);
                 b.quantity[u] = random_.below(10);

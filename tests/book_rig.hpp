@@ -100,7 +100,8 @@ public:
     BookRig& name(std::uint32_t instrument, std::string_view symbol, bool follow = true) {
         const std::uint32_t u = push(UpdateKind::name, instrument);
         std::array<char, 16> text{};
-        symbol.copy(text.data(), text.size());
+        const std::size_t size = symbol.copy(text.data(), text.size());
+        batch_->price[u] = static_cast<std::int64_t>(size);
         std::memcpy(&batch_->order_id[u], text.data(), 8);
         std::memcpy(&batch_->new_order_id[u], text.data() + 8, 8);
         batch_->quantity[u] = 4;

@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 
-from e2e_tools import (ROOT, SAMPLE, add, delete, digits, fingerprint, main, mold, read_pcap, rows,
+from e2e_tools import (ROOT, SAMPLE, add, delete, digits, fingerprint, itch, main, mold, read_pcap, rows,
                        run, stats, system, trading, write_pcap)
 
 CORPUS = ROOT / 'tests/corpus/io'
@@ -285,6 +285,40 @@ def check_signal_ends_a_paced_replay_with_whole_outputs(program, folder):
         for row in rows(outputs['top'].read_text()):
             assert None not in row.values(), row
         assert rows(outputs['final'].read_text())
+
+
+def check_odd_symbols_stay_whole(program, folder):
+    capture = write_pcap(folder / 'odd.pcap', [mold(1, [add(1, 'B', 100, 1000, stock='A\0B'),
+                                                       add(2, 'B', 100, 1000, 2, stock='A\0C')])])
+    top, final = folder / 'top', folder / 'final'
+    run(program, 'replay', capture, '--top', top, '--final', final)
+    for path in (top, final):
+        assert b'A\0B,' in path.read_bytes() and b'A\0C,' in path.read_bytes(), path.read_bytes()
+
+
+def check_breaks_of_unknown_trades_are_counted(program, folder):
+    capture = write_pcap(folder / 'break.pcap', [mold(1, [itch('B', 1, (77).to_bytes(8, 'big'))])])
+    found = stats(program, capture, '-c', config(folder), '--publish', segment(folder, 'broken'))
+    assert (found['unknown_breaks'], found['unrepresentable']) == (1, 0), found
+
+
+def check_binaryfile_with_a_configuration_that_names_groups(program, folder):
+    data = b''.join(struct.pack('>H', len(m)) + m
+                    for m in (add(1, 'B', 100, 1000), add(2, 'B', 100, 1000, 2, stock='OTHER')))
+    (folder / 'day.itch').write_bytes(data)
+    (folder / 'groups.toml').write_text('[[channel]]\nname = "mine"\nfeed = "itch50"\n'
+                                        'lines = [{ group = "233.54.12.1:20001" }]\n'
+                                        'symbols = ["OTHER"]\n')
+    done = run(program, 'replay', folder / 'day.itch', '-c', folder / 'groups.toml', '--final', '-')
+    assert [row['symbol'] for row in rows(done.stdout.decode())] == ['OTHER'], done.stdout
+
+
+def check_samples_fit_any_day(program, folder):
+    for path in sorted((ROOT / 'dpdk-config/samples').glob('*.toml')):
+        text = path.read_text()
+        assert not [line for line in text.splitlines() if line.startswith('date')], path
+    sample = ROOT / 'dpdk-config/samples/replay.toml'
+    assert stats(program, SAMPLE, '-c', sample)['packets'] > 0
 
 
 if __name__ == '__main__':

@@ -1,5 +1,6 @@
 // Which channel takes a packet where a configuration, an input or a protocol decides it, and what
 // the handlers of the four feeds make of their own sessions, groups and symbols.
+#include <sys/resource.h>
 #include <catch2/catch.hpp>
 
 #include "feed_rig.hpp"
@@ -209,6 +210,79 @@ TEST_CASE("feed: more BinaryFILEs than there can be channels are dropped and cou
     }
     CHECK(rig.take({"channel"}).size() == limit);
     CHECK(rig.counters().no_channel == 10);
+}
+
+TEST_CASE("feed: a BinaryFILE goes to the only ITCH channel where all channels name groups") {
+    const Buffer message = itch::directory(1, "ACME");
+    const auto packet = [&](std::uint16_t input) {
+        wire::Packet made = wire::testing::packet_of(message, wire::LinkType::binaryfile);
+        made.input = input;
+        return made;
+    };
+    auto options = one_configured(wire::Protocol::itch50);
+    options.channels.push_back(configured("deep", wire::Protocol::iex_deep, {9}));
+    options.channels[0].filter = feed::SymbolFilter({"OTHER"});
+    Rig rig(options);
+    CHECK(rig.pipeline->on_packet(packet(0)) == feed::Kept::no);
+    CHECK(rig.pipeline->on_packet(packet(1)) == feed::Kept::no);  // with books of its own
+    rig.pipeline->flush();
+    CHECK(rig.take({"channel"}) == Lines{"channel 0 mine", "channel 1 deep", "channel 2 mine"});
+    CHECK(rig.counters().messages == 2);
+    for (const std::size_t channel : {0U, 2U}) {
+        const book::BookSet& books = rig.pipeline->channels()[channel]->books();
+        CHECK(books.symbol(1) == "ACME");
+        CHECK_FALSE(books.followed(1));
+    }
+    options.channels[1].protocol = wire::Protocol::itch_jnx;  // two that it might be of
+    Rig unclear(options);
+    CHECK(unclear.pipeline->on_packet(packet(0)) == feed::Kept::no);
+    CHECK(unclear.counters().no_channel == 1);
+}
+
+// Page faults of this process so far that needed no disk.
+long faults() {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_minflt;
+}
+
+TEST_CASE("feed: a channel that was prepared opens with its memory, and as it would without") {
+    auto options = small_pipeline();
+    options.unknown.books.order_pages = 16;
+    options.unknown.books.live_orders = 100'000;
+    options.unknown.prefault = feed::Prefault::if_roomy;
+    std::vector<std::vector<std::string>> logs;
+    std::vector<long> taken;
+    for (const bool prepared : {false, true}) {
+        Rig rig(options);
+        const Buffer first = mold({"ONE", 1}, {itch::add(1, 1, 'B', 100, 1000)});
+        const Buffer frame = frame_to(1, first);
+        if (prepared) {
+            for (int i = 0; i < 2; ++i) {  // the second time it is there already
+                rig.pipeline->prepare(wire::testing::packet_of(frame));
+            }
+        }
+        CHECK(rig.recorder.log.empty());
+        CHECK(rig.counters().packets == 0);
+        const long before = faults();
+        rig.send(1, first);
+        rig.send(2, mold({"ONE", 2}, {itch::add(1, 2, 'B', 100, 1000)}));
+        taken.push_back(faults() - before);
+        rig.send(3, mold({"TWO", 1}, {itch::add(1, 1, 'S', 100, 1000)}));
+        logs.push_back(rig.recorder.log);
+        check_pipeline(*rig.pipeline);
+    }
+    CHECK(logs[0] == logs[1]);
+    INFO(taken[0] << " faults, prepared " << taken[1]);
+    CHECK(taken[1] * 10 < taken[0]);
+}
+
+TEST_CASE("feed: a symbol with a NUL in it stays whole") {
+    Rig rig;
+    const std::string_view odd("A\0B", 3);
+    rig.send(1, mold({"ONE", 1}, {itch::directory(1, odd), itch::add(1, 1, 'B', 100, 1000, odd)}));
+    rig.pipeline->flush();
+    CHECK(rig.pipeline->channels()[0]->books().symbol(1) == odd);
 }
 
 TEST_CASE("feed: orders of symbols that are not listed are followed for their references only") {

@@ -257,6 +257,33 @@ TEST_CASE("sequencer: a channel where nothing may wait gives every hole up at on
     CHECK(sequencer.counters().processed_packets == 2);
 }
 
+// What it takes is looked at by hand: with lists that move at every hole this case takes minutes.
+TEST_CASE("sequencer: the largest number of packets may wait, in the worst orders", "[feed]") {
+    constexpr std::uint64_t waiting = feed::park_packets_limit;
+    feed::Sequencer sequencer({1'000'000, feed::park_packets_limit});
+    RecordingSink sink;
+    Item item;
+    item.transport.count = 1;
+    const auto send = [&](std::uint64_t sequence) {
+        item.transport.sequence = sequence;
+        return sequencer.accept(item, 0, sink);
+    };
+    CHECK(send(1) == Kept::no);
+    std::uint64_t kept = 0;
+    for (std::uint64_t i = 1; i <= waiting; ++i) kept += send(1 + 2 * i) == Kept::yes ? 1U : 0U;
+    CHECK(kept == waiting);
+    sequencer.check();
+    for (std::uint64_t i = 1; i <= waiting; ++i) static_cast<void>(send(2 * i));  // from the front
+    sequencer.check();
+    CHECK(sequencer.parked() == 0);
+    CHECK(sequencer.counters().gaps_filled == waiting);
+    for (std::uint64_t i = 1; i <= waiting; ++i) static_cast<void>(send(4 * waiting + 2 * i));
+    sequencer.expire(2'000'000, sink);  // all are given up, one by one
+    sequencer.check();
+    CHECK(sequencer.counters().gaps == waiting);
+    CHECK(sequencer.counters().processed_packets == 1 + 3 * waiting);
+}
+
 TEST_CASE("sequencer: numbers up to the very last are counted without overflow", "[feed]") {
     feed::Sequencer sequencer({500, 8});
     RecordingSink sink;

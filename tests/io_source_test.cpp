@@ -369,6 +369,10 @@ TEST_CASE("source: at a pace a packet comes no sooner than it is due, and with t
     io::CaptureSource& source = opened.value();
     std::vector<wire::Packet> burst(8);
     const TscClock clock = TscClock::calibrate();
+    std::vector<wire::Packet> next;
+    REQUIRE(source.look_ahead(next));  // starts no clock and takes nothing
+    REQUIRE(next.size() == 2);
+    CHECK(next[1].receive_time_ns - next[0].receive_time_ns == 4'000'000);
     const std::uint64_t start = rdtsc();
     REQUIRE(source.receive(burst) >= 1);
     const std::uint64_t first = burst[0].receive_tsc;

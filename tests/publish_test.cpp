@@ -181,7 +181,7 @@ TEST_CASE(
     CHECK(rig.kinds() == "trade.");
 }
 
-TEST_CASE("publish: prices are in 1e-9 whatever the venue's places, and end at what 64 bits hold") {
+TEST_CASE("publish: prices are in 1e-9 whatever the venue's places") {
     PublishRig rig;
     rig.out.name(1, "CENTS", 4, true);
     rig.out.name(2, "YEN", 0, true);
@@ -196,11 +196,47 @@ TEST_CASE("publish: prices are in 1e-9 whatever the venue's places, and end at w
     CHECK(found[1].bid_price == 1'500'000'000'000);
     CHECK(found[2].bid_price == 17);
     CHECK(rig.reader.identity(found[1].instrument)->price_places == 0);
-    rig.add(2, 'S', 4'000'000'000'000, 1);
+}
+
+TEST_CASE("publish: a price that the ring cannot express is left out, said and counted") {
+    PublishRig rig;
+    constexpr std::int64_t too_high = 9'223'372'037;
+    rig.out.name(2, "YEN", 0, true);
+    rig.add(2, 'B', 1'500, 7);
+    rig.add(2, 'S', too_high - 1, 3);
+    rig.end_packet();
+    auto found = rig.records();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].ask_price == 9'223'372'036'000'000'000);
+    CHECK(found[0].quality == ring::Quality::good);
+
+    rig.out.remove(book::no_instrument, 2, 8);
+    rig.add(2, 'S', too_high, 3);
     rig.end_packet();
     found = rig.records();
     REQUIRE(found.size() == 1);
-    CHECK(found[0].ask_price == std::numeric_limits<std::int64_t>::max());
+    CHECK(found[0].ask_price == ring::no_price);
+    CHECK(found[0].ask_quantity == 0);
+    CHECK(found[0].ask_orders == 0);
+    CHECK(found[0].ask_levels == 1);
+    CHECK(found[0].bid_price == 1'500'000'000'000);
+    CHECK(found[0].quality == ring::Quality::stale);
+    CHECK(rig.reader.status(0)->quality == ring::Quality::stale);
+
+    rig.out.execute(book::no_instrument, 3, 1, 55, book::update_flag::printable, 0, 8);
+    rig.end_packet();
+    found = rig.records();
+    REQUIRE(found.size() == 1);  // the snapshot looks as before
+    CHECK(found[0].event<ring::TradeEvent>().price == ring::no_price);
+    CHECK(rig.reader.statistics(0)->trades == 0);
+    CHECK(rig.publisher.counters().unrepresentable == 2);
+
+    rig.out.remove(book::no_instrument, 3, 9);
+    rig.end_packet();
+    found = rig.records();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].quality == ring::Quality::good);
+    CHECK(rig.reader.status(0)->quality == ring::Quality::good);
 }
 
 TEST_CASE("publish: as many levels as the segment has, best first") {

@@ -57,6 +57,8 @@ def main():
         done = install_packages(folder, 'bash\nno-such-package-here\n')
         assert done.returncode == 3 and 'only root' in done.stderr, done
         assert 'no-such-package-here' in done.stderr and 'bash' not in done.stderr.split('\n')[1]
+    script = (ROOT / 'dpdk-config/quickstart.sh').read_text()
+    assert '.$(id -u).$$' in script and '--publish "$segment"' in script  # nobody else's segment
     print('table and refusals as they should be')
 
 

@@ -160,7 +160,7 @@ private:
         std::array<char, 17> text{};
         std::memcpy(text.data(), &b.order_id[u], 8);
         std::memcpy(text.data() + 8, &b.new_order_id[u], 8);
-        instrument.symbol = text.data();
+        instrument.symbol.assign(text.data(), static_cast<std::size_t>(b.price[u]));
         instrument.places = static_cast<std::uint8_t>(b.quantity[u]);
         instrument.named = true;
         seen.insert(b.instrument[u]);

@@ -46,6 +46,7 @@ public:
             if (!place.is_table()) continue;  // reported where it was read
             check_name(c, place);
             check_presence_of_lines(c, place);
+            check_symbols(c, place);
             for (std::size_t l = 0; l < config_.channels[c].lines.size(); ++l)
                 check_line(c, l, place);
         }
@@ -82,6 +83,21 @@ private:
                               " has none either: only one channel can take what no other names");
         } else {
             catch_all_ = c;
+        }
+    }
+
+    // A symbol that the feed cannot have would quietly keep nothing.
+    void check_symbols(std::size_t c, const toml::node_view<const toml::node>& place) {
+        const auto feed = wire::protocol_from_name(place["feed"].value_or(std::string_view{}));
+        const toml::array* symbols = place["symbols"].as_array();
+        if (!feed || symbols == nullptr) return;
+        const std::size_t limit = wire::row_of(*feed).symbol_bytes;
+        for (std::size_t i = 0; i < symbols->size(); ++i) {
+            const auto* text = symbols->get(i)->as_string();
+            if (text == nullptr || text->get().size() <= limit || text->get().size() > 16) continue;
+            problems_.add(text->source().begin, indexed(indexed("channel", c) + ".symbols", i),
+                          in_quotes(text->get()) + " is longer than the " + std::to_string(limit) +
+                              " characters of a symbol of " + std::string(wire::to_string(*feed)));
         }
     }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <utility>
+#include <vector>
 
 #include "wirebook/app/commands.hpp"
 #include "wirebook/app/loop.hpp"
@@ -74,6 +75,23 @@ void say_what_was_taken(const ReplayOptions& options, const AppPipeline& pipelin
     }
 }
 
+// At a pace, packets are due whether we are ready or not: channels take their memory before.
+void touch_memory_at_start(feed::PipelineOptions& options) {
+    options.unknown.prefault = feed::Prefault::if_roomy;
+    for (feed::ChannelOptions& channel : options.channels) {
+        channel.prefault = feed::Prefault::if_roomy;
+    }
+}
+
+// Channels that nobody configured open at their first packets; those that the source shows by now
+// are made before its clock starts, which is with the first receive().
+void warm_up(io::CaptureSource& source, AppPipeline& pipeline) {
+    std::vector<wire::Packet> next;
+    while (!source.look_ahead(next) && !stop_requested.load(std::memory_order_relaxed)) {
+    }
+    for (const wire::Packet& packet : next) pipeline.prepare(packet);
+}
+
 }  // namespace
 
 int run_replay(const ReplayOptions& options) {
@@ -97,12 +115,14 @@ int run_replay(const ReplayOptions& options) {
     feed::PipelineOptions pipeline_setup = pipeline_options(config.value(), false);
     if (options.feed) pipeline_setup.feed = options.feed;
     pipeline_setup.inputs_are_lines = options.files_are_lines;
+    if (options.speed > 0) touch_memory_at_start(pipeline_setup);
     auto pipeline = std::make_unique<AppPipeline>(std::move(pipeline_setup), observer);
     pipeline->take_stamps(observer.publisher != nullptr);
     if (auto opened = pipeline->open(); !opened) return fail(opened.error());
 
     fmt::print(stderr, "wirebook: {}\n", source.value().description());
     catch_stop_signals();
+    if (options.speed > 0) warm_up(source.value(), *pipeline);
     Progress progress(source.value().progress().file_bytes_total);
     const auto began = std::chrono::steady_clock::now();
     const double cpu_before = cpu_seconds();

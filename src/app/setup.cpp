@@ -18,7 +18,7 @@ feed::ChannelOptions channel_options(const Config& config, const ChannelConfig* 
     options.books.levels = config.sizes.levels;
     options.books.instruments = config.sizes.instruments;
     options.sequencer.park_packets = config.sizes.park_packets;
-    options.prefault = live;
+    options.prefault = live ? feed::Prefault::always : feed::Prefault::no;
     std::uint64_t gap_wait_us = config.gap_wait_us;
     if (channel != nullptr) {
         options.name = channel->name;
@@ -119,6 +119,7 @@ TradingDates trading_dates(const Config& config) {
             dates.push_back(channel.date);
         }
     }
+    if (config.channels.size() == 1) of_others = config.channels[0].date;  // further BinaryFILEs
     return {std::move(dates), of_others};
 }
 

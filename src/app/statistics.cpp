@@ -65,6 +65,8 @@ Statistics Statistics::collect(const AppPipeline& pipeline, const Observer& obse
         s.snapshots = published.snapshots;
         s.suppressed = published.suppressed;
         s.published_events = published.events;
+        s.unknown_breaks = published.unknown_breaks;
+        s.unrepresentable = published.unrepresentable;
         s.unpublished = published.no_instrument;
         s.unpublished_channels = published.no_channel;
     }
@@ -118,6 +120,8 @@ std::string Statistics::to_json() const {
     json["suppressed"] = suppressed;
     json["published_events"] = published_events;
     json["unpublished"] = unpublished + unpublished_channels;
+    json["unknown_breaks"] = unknown_breaks;
+    json["unrepresentable"] = unrepresentable;
     json["wall_seconds"] = times.wall_seconds;
     json["cpu_seconds"] = times.cpu_seconds;
     json["ns_per_message"] = nullptr;
@@ -153,6 +157,8 @@ std::string Statistics::summary() const {
     fault("unknown levels", books.unknown_levels);
     fault("crossed", books.crossed);
     fault("bad checksums", feed.bad_checksums);
+    fault("breaks of unknown trades", unknown_breaks);
+    fault("prices beyond the ring's range", unrepresentable);
     for (std::size_t i = 1; i < drops.size(); ++i) {
         fault(fmt::format("dropped {}", to_string(static_cast<wire::DropReason>(i))), drops[i]);
     }

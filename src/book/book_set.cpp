@@ -134,9 +134,8 @@ Result<BookSet> BookSet::create(Arena& arena, const BookSetOptions& options) {
 }
 
 std::string_view BookSet::symbol(std::uint32_t instrument) const noexcept {
-    const auto& symbol = books_[instrument].symbol;
-    const auto* const end = std::ranges::find(symbol, '\0');
-    return {symbol.data(), static_cast<std::size_t>(end - symbol.begin())};
+    const BookLine& book = books_[instrument];
+    return {book.symbol.data(), book.symbol_bytes};
 }
 
 std::size_t BookSet::depth(std::uint32_t instrument, Side side,

@@ -33,6 +33,9 @@ void BookSet::name(const UpdateBatch& batch, std::uint32_t i) noexcept {
     const auto second = std::bit_cast<SymbolHalf>(batch.new_order_id[i]);
     std::ranges::copy(first, book.symbol.begin());
     std::ranges::copy(second, book.symbol.begin() + first.size());
+    const auto bytes = static_cast<std::uint64_t>(batch.price[i]);
+    book.symbol_bytes =
+        static_cast<std::uint8_t>(std::min<std::uint64_t>(bytes, book.symbol.size()));
     book.places = static_cast<std::uint8_t>(batch.quantity[i]);
     book.set(book_flag::named, true);
     set_followed(instrument, (batch.flags[i] & update_flag::not_followed) == 0);
@@ -106,6 +109,7 @@ void BookSet::new_session() noexcept {
     clear_books();
     for (BookLine& book : books_.first(instruments_end_)) {
         book.symbol = {};
+        book.symbol_bytes = 0;
         book.group = 0;
         book.places = 0;
         book.last_touch_time_ns = 0;

@@ -32,18 +32,6 @@ bool transparent_pages_allowed() noexcept {
     return std::strstr(line, "[never]") == nullptr;
 }
 
-// Bytes that can be had without swapping; the largest number where the kernel does not say.
-std::size_t memory_available() noexcept {
-    const File file(std::fopen("/proc/meminfo", "re"));
-    char line[128] = {};
-    while (file != nullptr && std::fgets(line, sizeof(line), file.get()) != nullptr) {
-        constexpr char key[] = "MemAvailable:";
-        if (std::strncmp(line, key, sizeof(key) - 1) != 0) continue;
-        return std::strtoull(line + sizeof(key) - 1, nullptr, 10) * 1024;
-    }
-    return std::numeric_limits<std::size_t>::max();
-}
-
 // Without MAP_NORESERVE: too few pages fail here, and not as SIGBUS at the first touch.
 void* map_hugetlb(std::size_t bytes) noexcept {
     return mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
@@ -79,6 +67,17 @@ int prefault(void* memory, std::size_t bytes) noexcept {
 }
 
 }  // namespace
+
+std::size_t memory_available() noexcept {
+    const File file(std::fopen("/proc/meminfo", "re"));
+    char line[128] = {};
+    while (file != nullptr && std::fgets(line, sizeof(line), file.get()) != nullptr) {
+        constexpr char key[] = "MemAvailable:";
+        if (std::strncmp(line, key, sizeof(key) - 1) != 0) continue;
+        return std::strtoull(line + sizeof(key) - 1, nullptr, 10) * 1024;
+    }
+    return std::numeric_limits<std::size_t>::max();
+}
 
 Result<Arena> Arena::create(const ArenaOptions& options) {
     constexpr std::size_t page = huge_page_bytes;

@@ -16,9 +16,11 @@ Result<std::unique_ptr<Channel>> Channel::create(std::uint16_t index, ChannelOpt
     const wire::ProtocolRow& traits = wire::row_of(options.protocol);
     if (traits.instruments != 0) options.books.instruments = traits.instruments;
     options.books.trading_by_default = traits.trading_by_default;
-    auto arena = Arena::create({.bytes = book::BookSet::bytes_needed(options.books),
-                                .prefault = options.prefault,
-                                .hugetlb = options.prefault,
+    const std::size_t bytes = book::BookSet::bytes_needed(options.books);
+    const bool roomy = options.prefault == Prefault::if_roomy && bytes <= memory_available() / 4;
+    auto arena = Arena::create({.bytes = bytes,
+                                .prefault = options.prefault == Prefault::always || roomy,
+                                .hugetlb = options.prefault == Prefault::always,
                                 .transparent = options.books.live_orders > small_orders});
     if (!arena) return arena.error();
     auto books = book::BookSet::create(arena.value(), options.books);

@@ -89,10 +89,62 @@ wire::TransportStatus ChannelMap::parse(const wire::Datagram& datagram, bool iex
                : wire::moldudp64::parse(datagram.payload, item.transport);
 }
 
+LineKey ChannelMap::key_of(const wire::Packet& packet,
+                           const wire::Datagram& datagram) const noexcept {
+    LineKey key{datagram.destination, datagram.destination_port, packet.input, 0};
+    if (!options_.inputs_are_lines && options_.channels.empty()) key.input = LineKey::any_input;
+    return key;
+}
+
+// What a channel that this packet opens speaks; nothing where --feed says that it is something
+// else.
+std::optional<wire::Protocol> ChannelMap::protocol_of(
+    bool iex, const wire::TransportPacket& packet) const noexcept {
+    const auto protocol = iex ? wire::protocol_from_iex_id(packet.protocol_id)
+                              : options_.feed.value_or(wire::Protocol::itch50);
+    if (options_.feed && protocol != options_.feed) return std::nullopt;
+    return protocol;
+}
+
+// The protocol of the channel that the packet will open; nothing where it opens none.
+std::optional<wire::Protocol> ChannelMap::foresee(Item& item) const noexcept {
+    if (item.packet.link == wire::LinkType::binaryfile) {
+        const std::uint16_t input = options_.inputs_are_lines ? 0 : item.packet.input;
+        std::memcpy(item.transport.session_key.data(), &input, sizeof input);
+        return options_.feed.value_or(wire::Protocol::itch50);
+    }
+    wire::Datagram datagram;
+    if (wire::parse_frame(item.packet, datagram) != wire::DropReason::none) return std::nullopt;
+    const LineKey key = key_of(item.packet, datagram);
+    const Kind kind = kind_of(key, datagram.payload);
+    const bool iex = kind == Kind::iex_tp;
+    if (kind == Kind::unknown || configured_channel(key) != nullptr ||
+        parse(datagram, iex, item) != wire::TransportStatus::ok ||
+        (item.transport.unsequenced && item.transport.count == 0)) {
+        return std::nullopt;
+    }
+    return protocol_of(iex, item.transport);
+}
+
+void ChannelMap::prepare(const wire::Packet& packet) {
+    if (!options_.open_unknown) return;
+    Item item{packet, {}, 0};
+    const auto protocol = foresee(item);
+    if (!protocol) return;
+    for (const Spare& spare : spares_) {
+        if (spare.session == item.transport.session_key && spare.channel->protocol() == *protocol)
+            return;
+    }
+    ChannelOptions options = options_.unknown;
+    options.protocol = *protocol;
+    auto channel = Channel::create(0, std::move(options), batch_);
+    // What cannot be had now is asked for again, and reported, when the channel opens.
+    if (channel) spares_.push_back({item.transport.session_key, std::move(channel).value()});
+}
+
 Channel* ChannelMap::find(const wire::Datagram& datagram, Item& item,
                           FeedCounters& counters) noexcept {
-    LineKey key{datagram.destination, datagram.destination_port, item.packet.input, 0};
-    if (!options_.inputs_are_lines && options_.channels.empty()) key.input = LineKey::any_input;
+    LineKey key = key_of(item.packet, datagram);
     const Kind kind = kind_of(key, datagram.payload);
     if (kind == Kind::unknown) {
         counters.no_channel += 1;
@@ -115,11 +167,9 @@ Channel* ChannelMap::find(const wire::Datagram& datagram, Item& item,
             counters.unbound_heartbeats += 1;  // says nothing, so it opens nothing
             return nullptr;
         }
-        const auto protocol = iex ? wire::protocol_from_iex_id(item.transport.protocol_id)
-                                  : options_.feed.value_or(wire::Protocol::itch50);
+        const auto protocol = protocol_of(iex, item.transport);
         Channel* channel = nullptr;
-        if (protocol && (!options_.feed || *protocol == *options_.feed) &&
-            routes_.size() < route_limit) {
+        if (protocol && routes_.size() < route_limit) {
             channel = channel_for(key, *protocol, item.transport);
         }
         if (channel == nullptr) {
@@ -161,12 +211,46 @@ Channel* ChannelMap::channel_for(const LineKey& key, wire::Protocol protocol,
             return channel.get();
         }
     }
+    return open_unknown(protocol,
+                        wire::to_string(key.address) + ":" + std::to_string(key.udp_port));
+}
+
+// `name`: where nobody configured one.
+Channel* ChannelMap::open_unknown(wire::Protocol protocol, std::string name) {
+    if (!options_.unknown.name.empty()) name = options_.unknown.name;
+    const auto spare = std::find_if(spares_.begin(), spares_.end(), [&](const Spare& made) {
+        return made.channel->protocol() == protocol;
+    });
+    if (spare != spares_.end() && channels_.size() < channel_limit) {
+        channels_.push_back(std::move(spare->channel));
+        spares_.erase(spare);
+        channels_.back()->enter(static_cast<std::uint16_t>(channels_.size() - 1), std::move(name));
+        return channels_.back().get();
+    }
     ChannelOptions options = options_.unknown;
     options.protocol = protocol;
-    if (options.name.empty()) {
-        options.name = wire::to_string(key.address) + ":" + std::to_string(key.udp_port);
-    }
+    options.name = std::move(name);
     return open_channel(std::move(options));
+}
+
+// The channel of a BinaryFILE. Where all channels name groups, it is of the only one that it can
+// be of; of a second file, with the same options.
+Channel* ChannelMap::channel_for_file(std::uint16_t input) {
+    if (options_.open_unknown) {
+        return open_unknown(options_.feed.value_or(wire::Protocol::itch50),
+                            "file" + std::to_string(input));
+    }
+    Channel* only = nullptr;
+    for (std::size_t i = 0; i < options_.channels.size(); ++i) {
+        if (over_iex_tp(channels_[i]->protocol())) continue;
+        if (only != nullptr) return nullptr;
+        only = channels_[i].get();
+    }
+    if (only == nullptr) return nullptr;
+    const bool taken = std::any_of(routes_.begin(), routes_.end(), [](const Route& route) {
+        return route.key.udp_port == 0 && route.key.address == wire::Address{};
+    });
+    return taken ? open_channel(only->options()) : only;
 }
 
 Channel* ChannelMap::find_binaryfile(Item& item) noexcept {
@@ -177,10 +261,7 @@ Channel* ChannelMap::find_binaryfile(Item& item) noexcept {
     item.transport.blocks = item.packet.frame();
     const Route* route = route_of(key);
     if (route == nullptr) {
-        ChannelOptions options = options_.unknown;
-        options.protocol = options_.feed.value_or(wire::Protocol::itch50);
-        if (options.name.empty()) options.name = "file" + std::to_string(item.packet.input);
-        Channel* channel = open_channel(std::move(options));
+        Channel* channel = channel_for_file(item.packet.input);
         if (channel == nullptr) return nullptr;
         route = add_route(key, *channel);
     }

@@ -81,6 +81,16 @@ std::size_t CaptureMerge::take_due(std::span<wire::Packet> out, Pacer& pacer,
     return count;
 }
 
+bool CaptureMerge::look_ahead(std::vector<wire::Packet>& out) {
+    if (!feed_starved(patience)) return false;
+    for (const Lane* lane : heap_) {
+        const auto ahead = std::span<const wire::Packet>(lane->ahead);
+        const auto known = ahead.subspan(lane->first, lane->last - lane->first);
+        out.insert(out.end(), known.begin(), known.end());
+    }
+    return true;
+}
+
 const wire::Packet* CaptureMerge::head() const noexcept {
     return heap_.empty() || !starved_.empty() ? nullptr : &heap_.front()->head();
 }

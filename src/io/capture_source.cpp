@@ -113,6 +113,10 @@ public:
         return count;
     }
 
+    [[nodiscard]] bool look_ahead(std::vector<wire::Packet>& next) {
+        return merge_->look_ahead(next);
+    }
+
     void release(std::span<const wire::Packet> packets) noexcept {
         if (!has_blocks_) return;
         for (const wire::Packet& packet : packets) {
@@ -233,6 +237,9 @@ CaptureSource::~CaptureSource() = default;
 
 std::size_t CaptureSource::receive(std::span<wire::Packet> burst) noexcept {
     return impl_->receive(burst);
+}
+bool CaptureSource::look_ahead(std::vector<wire::Packet>& next) {
+    return impl_->look_ahead(next);
 }
 void CaptureSource::release(std::span<const wire::Packet> packets) noexcept {
     impl_->release(packets);

@@ -7,12 +7,16 @@
 namespace wirebook::publish {
 namespace {
 
-ring::Level to_level(const book::LevelView& view, std::uint8_t places) noexcept {
-    return {to_nano(view.price, places), view.quantity, view.orders, 0};
+// A level whose price the ring cannot express looks empty: nobody takes it for one to trade at.
+ring::Level to_level(const book::LevelView& view, std::uint8_t places, bool& whole) noexcept {
+    const std::int64_t price = to_nano(view.price, places);
+    if (price != ring::no_price) return {price, view.quantity, view.orders, 0};
+    whole = false;
+    return {};
 }
 
-// Fills the sides of a snapshot from the book, `depth` levels.
-void fill_book(ring::Record& record, const book::BookSet& books, std::uint32_t instrument,
+// Fills the sides of a snapshot from the book, `depth` levels. False: one of them is left out.
+bool fill_book(ring::Record& record, const book::BookSet& books, std::uint32_t instrument,
                std::uint32_t depth) noexcept {
     std::array<book::LevelView, ring::max_depth> bids;
     std::array<book::LevelView, ring::max_depth> asks;
@@ -23,8 +27,12 @@ void fill_book(ring::Record& record, const book::BookSet& books, std::uint32_t i
     const std::uint8_t places = books.price_places(instrument);
     record.bid_levels = static_cast<std::uint8_t>(bid_count);
     record.ask_levels = static_cast<std::uint8_t>(ask_count);
-    const ring::Level bid = bid_count > 0 ? to_level(bids[0], places) : ring::Level{};
-    const ring::Level ask = ask_count > 0 ? to_level(asks[0], places) : ring::Level{};
+    bool whole = true;
+    const auto level = [&](const auto& side, std::size_t count, std::size_t i) {
+        return i < count ? to_level(side[i], places, whole) : ring::Level{};
+    };
+    const ring::Level bid = level(bids, bid_count, 0);
+    const ring::Level ask = level(asks, ask_count, 0);
     record.bid_price = bid.price;
     record.bid_quantity = bid.quantity;
     record.bid_orders = bid.orders;
@@ -32,9 +40,9 @@ void fill_book(ring::Record& record, const book::BookSet& books, std::uint32_t i
     record.ask_quantity = ask.quantity;
     record.ask_orders = ask.orders;
     for (std::size_t i = 1; i < std::max(bid_count, ask_count); ++i) {
-        record.levels[i - 1] = {i < bid_count ? to_level(bids[i], places) : ring::Level{},
-                                i < ask_count ? to_level(asks[i], places) : ring::Level{}};
+        record.levels[i - 1] = {level(bids, bid_count, i), level(asks, ask_count, i)};
     }
+    return whole;
 }
 
 }  // namespace
@@ -134,7 +142,8 @@ void Publisher::touched(const book::BookSet& books, std::uint32_t instrument,
     record.kind = ring::RecordKind::snapshot;
     record.exchange_time_ns =
         books.last_touch_time_ns(instrument) + channels_[end.channel].time_offset_ns;
-    fill_book(record, books, instrument, depth_);
+    const bool whole = fill_book(record, books, instrument, depth_);
+    if (!whole) record.quality = ring::Quality::stale;
     if (end.receive_tsc != 0) record.booked_delta = ring::tsc_delta(end.receive_tsc, rdtsc());
     RowState& state = row_states_[row];
     if (mode_ == Mode::changed && state.published && same_as_last(row, record)) {
@@ -145,7 +154,8 @@ void Publisher::touched(const book::BookSet& books, std::uint32_t instrument,
     held_at_ ^= 1U;
     holding_ = true;
     remember(row, record);
-    if (state.status.quality != ring::Quality::good) set_quality(row, ring::Quality::good);
+    if (state.status.quality != record.quality) set_quality(row, record.quality);
+    if (!whole) counters_.unrepresentable += 1;
     counters_.snapshots += 1;
 }
 
@@ -197,6 +207,7 @@ void Publisher::event(const book::BookSet& books, const book::Event& event,
     record.exchange_time_ns = event.exchange_time_ns + context.time_offset_ns;
     fill_event(record, event, context);
     counters_.events += 1;
+    if (has_price_too_large(event, context.places)) counters_.unrepresentable += 1;
     if (event.kind == book::EventKind::trade_break) {
         trade_broken(row, end.channel, event.id);
     } else if (row != ring::no_instrument) {
@@ -216,15 +227,16 @@ void Publisher::update_row(std::uint32_t row, const book::Event& event, const Ev
 
 void Publisher::count_trade(const ring::Record& record) noexcept {
     const auto body = record.event<ring::TradeEvent>();
+    const bool counts = body.printable != 0 && body.price != ring::no_price;
     trades_.trade({.row = record.instrument,
                    .channel = record.channel,
-                   .counts = body.printable != 0,
+                   .counts = counts,
                    .price = body.price,
                    .quantity = body.quantity,
                    .match = body.match,
                    .time_ns = record.exchange_time_ns},
                   writer_.next_sequence() + 1, channels_[record.channel].incomplete);
-    if (body.printable != 0 && body.quantity != 0)
+    if (counts && body.quantity != 0)
         writer_.set_statistics(record.instrument, trades_.of(record.instrument));
 }
 
@@ -263,6 +275,7 @@ void Publisher::execution(const book::BookSet& books, const book::Execution& exe
     record.set_event(body);
     count_trade(record);
     counters_.events += 1;
+    if (body.price == ring::no_price) counters_.unrepresentable += 1;
 }
 
 void Publisher::publish_alone(ring::Record& record) noexcept {

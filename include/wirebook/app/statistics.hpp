@@ -27,7 +27,9 @@ struct Statistics {
     std::array<std::uint64_t, wire::drop_reason_count> drops{};
     std::uint64_t instruments = 0, books_ever = 0, live_orders = 0;
     std::uint64_t snapshots = 0, suppressed = 0, published_events = 0;
-    std::uint64_t unpublished = 0;           // no room in the segment's instrument table
+    std::uint64_t unknown_breaks = 0;   // of trades that the publisher does not remember
+    std::uint64_t unrepresentable = 0;  // records that leave out a price beyond the ring's range
+    std::uint64_t unpublished = 0;      // no room in the segment's instrument table
     std::uint64_t unpublished_channels = 0;  // records of channels beyond the segment's
     std::optional<std::string> fingerprint;
     RunTimes times;

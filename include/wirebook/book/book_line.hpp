@@ -27,11 +27,12 @@ struct alignas(cache_line_bytes) BookLine {
     std::array<std::uint32_t, 2> best_line;
     std::array<LevelTrees::Root, 2> levels;
     std::int64_t last_touch_time_ns;  // exchange time
-    std::array<char, 16> symbol;      // zero-padded
-    std::uint16_t group;              // market group
-    std::uint8_t places;              // of its prices
+    std::array<char, 16> symbol;
+    std::uint16_t group;  // market group
+    std::uint8_t places;  // of its prices
     std::uint8_t flags;
-    std::uint32_t unused;
+    std::uint8_t symbol_bytes;  // a venue may put any byte into a symbol, 0 too
+    std::array<std::uint8_t, 3> unused;
 
     [[nodiscard]] bool is(std::uint8_t flag) const noexcept { return (flags & flag) != 0; }
     void set(std::uint8_t flag, bool on) noexcept {

@@ -32,10 +32,10 @@ enum class UpdateKind : std::uint8_t {
     // A side of quantity 0 is empty.
     quote,
     // Bookkeeping, at its place in the stream; touches nothing.
-    name,     // instrument; 16 symbol bytes in order_id and new_order_id, price places in quantity
-    trading,  // instrument; quantity 1: trades continuously (as far as its own status says)
-    group,    // instrument; quantity: the market group it belongs to
-    market,   // quantity: market group; price 1: continuous session open, 0: closed
+    name,  // instrument; symbol in order_id and new_order_id, its size in price, places in quantity
+    trading,      // instrument; quantity 1: trades continuously (as far as its own status says)
+    group,        // instrument; quantity: the market group it belongs to
+    market,       // quantity: market group; price 1: continuous session open, 0: closed
     close_event,  // instrument: its open event ends (with flag event_open: opens) without a change
     clear_books,  // every book of the set empties, open events close, waiting rows are dropped
     new_session,  // as clear_books, and names, groups, status and market hours are forgotten

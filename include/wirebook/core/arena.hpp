@@ -88,6 +88,9 @@ private:
     Backing backing_ = Backing::small_pages;
 };
 
+// Bytes that can be had now without swapping; the largest number where the kernel does not say.
+[[nodiscard]] std::size_t memory_available() noexcept;
+
 // "2 MiB pages (hugetlb)" and the like, for a start-up notice.
 [[nodiscard]] const char* to_string(Arena::Backing backing) noexcept;
 

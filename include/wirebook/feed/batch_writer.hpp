@@ -92,10 +92,12 @@ public:
     void name(std::uint32_t instrument, std::string_view symbol, std::uint8_t places,
               bool followed) noexcept {
         std::array<char, 16> bytes{};
-        std::copy_n(symbol.begin(), std::min(symbol.size(), bytes.size()), bytes.begin());
+        const std::size_t size = std::min(symbol.size(), bytes.size());
+        std::copy_n(symbol.begin(), size, bytes.begin());
         const std::uint32_t at = row(book::UpdateKind::name, instrument, 0);
         std::memcpy(&batch_.order_id[at], bytes.data(), 8);
         std::memcpy(&batch_.new_order_id[at], bytes.data() + 8, 8);
+        batch_.price[at] = static_cast<std::int64_t>(size);
         batch_.quantity[at] = places;
         if (!followed) batch_.flags[at] = book::update_flag::not_followed;
     }

@@ -35,6 +35,13 @@ struct LineKey {
     friend constexpr bool operator==(const LineKey&, const LineKey&) noexcept = default;
 };
 
+// Whether a channel's memory is touched when it is made: nothing faults on its packets' way then.
+enum class Prefault : std::uint8_t {
+    no,        // where it is used, at the first use
+    if_roomy,  // all of it, if it is at most a quarter of the free memory
+    always,    // all of it, from explicit 2 MiB pages if there are; fails where there is too little
+};
+
 struct ChannelOptions {
     std::string name;  // "": made up from the group
     wire::Protocol protocol = wire::Protocol::itch50;
@@ -42,7 +49,7 @@ struct ChannelOptions {
     SymbolFilter filter;
     SequencerOptions sequencer;
     book::BookSetOptions books;
-    bool prefault = false;  // touch all memory at start
+    Prefault prefault = Prefault::no;
 };
 
 // A session id as people write it: "000010059B"; IEX "1/1196785920", channel and session.
@@ -87,6 +94,13 @@ public:
 private:
     template <class Observer>
     friend class Pipeline;
+    friend class ChannelMap;
+
+    // A channel that was made ahead becomes the one that is opened.
+    void enter(std::uint16_t index, std::string name) noexcept {
+        index_ = index;
+        options_.name = std::move(name);
+    }
 
     std::uint16_t index_;
     ChannelOptions options_;

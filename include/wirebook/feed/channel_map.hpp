@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "wirebook/feed/channel.hpp"
@@ -39,10 +40,15 @@ public:
 
     [[nodiscard]] Status open_configured();
 
+    // Of a packet that comes later, before the first one: makes the channel that it will open, if
+    // it will open one, so that opening takes no memory and no time. Changes no result.
+    void prepare(const wire::Packet& packet);
+
     // Parses the transport into `item` and finds the channel; nullptr: dropped and counted.
     [[nodiscard]] Channel* find(const wire::Datagram& datagram, Item& item,
                                 FeedCounters& counters) noexcept;
-    // A message of a BinaryFILE: every input is a channel, or all of them are lines of one.
+    // A message of a BinaryFILE: every input is a channel, or all of them are lines of one. It is
+    // the one without groups, or the only one over MoldUDP64 where the configuration has just one.
     [[nodiscard]] Channel* find_binaryfile(Item& item) noexcept;
 
     [[nodiscard]] std::span<const std::unique_ptr<Channel>> channels() const noexcept {
@@ -60,6 +66,17 @@ private:
         std::uint16_t line = 0;
     };
 
+    // Made ahead for the session that it will carry, or for a file.
+    struct Spare {
+        wire::SessionKey session{};
+        std::unique_ptr<Channel> channel;
+    };
+
+    [[nodiscard]] std::optional<wire::Protocol> foresee(Item& item) const noexcept;
+    [[nodiscard]] LineKey key_of(const wire::Packet& packet,
+                                 const wire::Datagram& datagram) const noexcept;
+    [[nodiscard]] std::optional<wire::Protocol> protocol_of(
+        bool iex, const wire::TransportPacket& packet) const noexcept;
     [[nodiscard]] const Route* route_of(const LineKey& key) noexcept;
     [[nodiscard]] Kind kind_of(const LineKey& key, wire::Bytes payload) const noexcept;
     [[nodiscard]] Channel* configured_channel(const LineKey& key) const noexcept;
@@ -67,6 +84,8 @@ private:
     [[nodiscard]] Channel* channel_for(const LineKey& key, wire::Protocol protocol,
                                        const wire::TransportPacket& packet);
     [[nodiscard]] Channel* open_channel(ChannelOptions options);
+    [[nodiscard]] Channel* open_unknown(wire::Protocol protocol, std::string name);
+    [[nodiscard]] Channel* channel_for_file(std::uint16_t input);
     [[nodiscard]] wire::TransportStatus parse(const wire::Datagram& datagram, bool iex,
                                               Item& item) const noexcept;
 
@@ -74,6 +93,7 @@ private:
     book::UpdateBatch& batch_;
     std::vector<std::unique_ptr<Channel>> channels_;
     std::vector<Route> routes_;
+    std::vector<Spare> spares_;
     std::size_t last_route_ = 0;
     std::optional<Error> open_error_;
 };

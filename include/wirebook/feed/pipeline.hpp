@@ -55,6 +55,9 @@ public:
         return Ok{};
     }
 
+    // Before the first packet: what `packet` will open takes its memory now.
+    void prepare(const wire::Packet& packet) { map_.prepare(packet); }
+
     // yes: the packet waits behind a hole; it comes back in released().
     [[nodiscard]] Kept on_packet(const wire::Packet& packet) noexcept {
         counters_.packets += 1;

@@ -28,6 +28,9 @@ public:
     // Only those that are due at `now_tsc`, with the TSC at which they were as receive_tsc.
     [[nodiscard]] std::size_t take_due(std::span<wire::Packet> out, Pacer& pacer,
                                        std::uint64_t now_tsc) noexcept;
+    // Appends what is known to come next of every input, from its own next packet on. False: an
+    // input shows nothing yet, though it was waited for a little.
+    [[nodiscard]] bool look_ahead(std::vector<wire::Packet>& out);
     // The next packet, or null where it is not known yet or nothing is left.
     [[nodiscard]] const wire::Packet* head() const noexcept;
 

@@ -76,6 +76,11 @@ public:
     // (after a wait of at most 10 ms, so that the caller sees its signals). Never sleeps otherwise.
     [[nodiscard]] std::size_t receive(std::span<wire::Packet> burst) noexcept;
 
+    // Appends copies of packets that come next, some of each input, input by input. They stay the
+    // source's: receive() hands them out yet, and starts the pace. False: not every input shows
+    // what it has, after a wait of at most 10 ms; to be asked again.
+    [[nodiscard]] bool look_ahead(std::vector<wire::Packet>& next);
+
     // Gives packets back, in any order, each once.
     void release(std::span<const wire::Packet> packets) noexcept;
 

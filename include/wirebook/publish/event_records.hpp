@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <string_view>
 
 #include "wirebook/book/book_set.hpp"
@@ -16,7 +15,8 @@
 
 namespace wirebook::publish {
 
-// The venue's ticks in units of 1e-9; what does not fit 64 bits is the nearest price that does.
+// The venue's ticks in units of 1e-9; no_price where 64 bits do not hold it: some other price would
+// be acted on.
 [[nodiscard]] inline std::int64_t to_nano(std::int64_t ticks, std::uint8_t places) noexcept {
     static constexpr std::array<std::int64_t, 10> scale{
         1'000'000'000, 100'000'000, 10'000'000, 1'000'000, 100'000, 10'000, 1'000, 100, 10, 1};
@@ -24,8 +24,13 @@ namespace wirebook::publish {
     std::int64_t nano = 0;
     const std::int64_t factor = scale[places];
     if (!__builtin_mul_overflow(ticks, factor, &nano) && nano != ring::no_price) return nano;
-    return ticks < 0 ? std::numeric_limits<std::int64_t>::min() + 1
-                     : std::numeric_limits<std::int64_t>::max();
+    return ring::no_price;
+}
+[[nodiscard]] inline bool has_price_too_large(const book::Event& event,
+                                              std::uint8_t places) noexcept {
+    return to_nano(event.price, places) == ring::no_price ||
+           to_nano(event.price2, places) == ring::no_price ||
+           to_nano(event.price3, places) == ring::no_price;
 }
 
 // How an instrument of an event is called, and where its times begin.

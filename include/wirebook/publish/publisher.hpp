@@ -35,9 +35,10 @@ struct PublisherCounters {
     std::uint64_t snapshots = 0;
     std::uint64_t suppressed = 0;  // touched, but nothing visible changed
     std::uint64_t events = 0;
-    std::uint64_t no_instrument = 0;   // not published: the instrument table is full
-    std::uint64_t unknown_breaks = 0;  // of trades that nobody remembers: still counted
-    std::uint64_t no_channel = 0;      // not published: more channels than a segment has words for
+    std::uint64_t no_instrument = 0;    // not published: the instrument table is full
+    std::uint64_t unknown_breaks = 0;   // of trades that nobody remembers: still counted
+    std::uint64_t unrepresentable = 0;  // records with a price beyond the ring's range, left out
+    std::uint64_t no_channel = 0;       // not published: more channels than a segment has words for
 };
 
 // In the order that reads, not in the one with the least padding: there is one of it.

@@ -25,11 +25,9 @@ static_assert(offsetof(Header, count) == 18);
 inline constexpr std::uint16_t heartbeat_count = 0;
 inline constexpr std::uint16_t end_of_session_count = 0xFFFF;
 
-// Validates the whole packet before anything of it is used. Bytes after the last block are
-// ignored. `packet` is unspecified unless the status is ok. Never other_version.
 // Whether a datagram can be taken for MoldUDP64 where nothing says what it is: the session is
-// printing ASCII, or all zero, as converted captures have it. A datagram too short
-// for the header is taken for one too: it is malformed whatever it is.
+// printing ASCII, or all zero, as converted captures have it. A datagram too short for the header
+// is taken for one too: it is malformed whatever it is.
 [[nodiscard]] inline bool recognise(Bytes payload) noexcept {
     const auto* header = view_as<Header>(payload);
     if (header == nullptr) return true;
@@ -42,6 +40,8 @@ inline constexpr std::uint16_t end_of_session_count = 0xFFFF;
     return text || zero;
 }
 
+// Validates the whole packet before anything of it is used. Bytes after the last block are
+// ignored. `packet` is unspecified unless the status is ok. Never other_version.
 [[nodiscard]] inline TransportStatus parse(Bytes payload, TransportPacket& packet) noexcept {
     const auto* header = view_as<Header>(payload);
     if (header == nullptr) return TransportStatus::malformed;

@@ -26,7 +26,8 @@ struct ProtocolRow {
     bool trading_by_default;  // what no status was told of trades continuously
     bool clears_after_gap;    // a given-up hole empties the books
     bool heals;  // starting in the middle is good from the start: levels and quotes come whole
-    std::uint32_t instruments;  // most that the feed can name; 0: as configured
+    std::uint32_t symbol_bytes;  // longest symbol, as it is shown
+    std::uint32_t instruments;   // most that the feed can name; 0: as configured
 };
 
 // In the order of the enumeration.
@@ -40,6 +41,7 @@ inline constexpr std::array protocol_rows{
                 .trading_by_default = false,
                 .clears_after_gap = false,
                 .heals = false,
+                .symbol_bytes = 8,
                 .instruments = 65'536},  // every stock locate
     ProtocolRow{.protocol = Protocol::itch_jnx,
                 .name = "itch-jnx",
@@ -50,6 +52,7 @@ inline constexpr std::array protocol_rows{
                 .trading_by_default = false,
                 .clears_after_gap = false,
                 .heals = false,
+                .symbol_bytes = 15,
                 .instruments = 0},
     ProtocolRow{.protocol = Protocol::iex_tops,
                 .name = "iex-tops",
@@ -60,6 +63,7 @@ inline constexpr std::array protocol_rows{
                 .trading_by_default = true,
                 .clears_after_gap = false,
                 .heals = true,
+                .symbol_bytes = 8,
                 .instruments = 0},
     ProtocolRow{.protocol = Protocol::iex_deep,
                 .name = "iex-deep",
@@ -70,6 +74,7 @@ inline constexpr std::array protocol_rows{
                 .trading_by_default = true,
                 .clears_after_gap = true,
                 .heals = true,
+                .symbol_bytes = 8,
                 .instruments = 0},
 };
 
