@@ -37,11 +37,15 @@ std::string contents(const std::filesystem::path& path) {
 
 // The heading's section in the file.
 std::string section_of(const std::string& heading) {
-    const std::map<std::string, std::string> sections{
-        {"Top of the file", ""},    {"[[port]]", "port"},
-        {"[[channel]]", "channel"}, {"lines of a [[channel]]", "channel.lines"},
-        {"[publish]", "publish"},   {"[sizes]", "sizes"},
-        {"[dpdk]", "dpdk"}};
+    const std::map<std::string, std::string> sections{{"Top of the file", ""},
+                                                      {"[[port]]", "port"},
+                                                      {"[[channel]]", "channel"},
+                                                      {"lines of a [[channel]]", "channel.lines"},
+                                                      {"[publish]", "publish"},
+                                                      {"[sizes]", "sizes"},
+                                                      {"[dpdk]", "dpdk"},
+                                                      {"[sim]", "sim"},
+                                                      {"lines of [sim]", "sim.line"}};
     const auto found = sections.find(heading);
     return found == sections.end() ? "(none)" : found->second;
 }
@@ -105,6 +109,8 @@ TEST_CASE("config: the example of every key is read under that key") {
             if (row.section == "channel.lines") head += "[[channel.lines]]\n";
             if (row.cells[0] == "`port`") head += "group = \"233.1.1.1:5\"\n";
             text.insert(0, head);
+        } else if (row.section == "sim.line") {
+            text = "[[sim.line]]\n" + text;
         } else if (!row.section.empty() && row.section != "port") {
             text = "[" + row.section + "]\n" + text;
         }

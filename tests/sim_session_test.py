@@ -1,24 +1,26 @@
 #!/usr/bin/env python3
-"""pcap/make_itch.py reproduces the committed capture, and what it makes is a sound session.
+"""The simulator reproduces the committed captures, and what it makes is a sound session.
 
 The session is read back by a decoder of this test's own, with books of its own: sequence numbers
-without holes, checksums right, every reference live, no book ever crossed, nothing left out.
-usage: make_itch_test.py ROOT
+without holes, checksums right, every reference live, no book crossed while it trades, and the books
+at the end are those that the simulator says.
+usage: sim_session_test.py PROGRAM ROOT
 """
 import pathlib
+import re
 import struct
 import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else '.').resolve()
+PROGRAM, ROOT = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
 LENGTHS = {b'S': 12, b'R': 39, b'H': 25, b'Y': 20, b'L': 26, b'V': 35, b'A': 36, b'F': 40,
            b'E': 31, b'C': 36, b'X': 23, b'D': 19, b'U': 35, b'P': 44, b'Q': 40, b'B': 19,
            b'I': 50}
 
 
-def make(*arguments):
-    subprocess.run([sys.executable, ROOT / 'pcap/make_itch.py', *map(str, arguments)], check=True)
+def sim(*arguments):
+    subprocess.run([PROGRAM, 'sim', *map(str, arguments)], check=True, stderr=subprocess.DEVNULL)
 
 
 def payloads(path):
@@ -49,7 +51,7 @@ def sequenced(path):
     """{sequence: message}, from one line."""
     found, last_time, ended = {}, 0, False
     for time, packet in payloads(path):
-        assert time > last_time, 'time goes back'
+        assert time >= last_time, 'time goes back'
         last_time = time
         sequence, count = struct.unpack_from('>QH', packet, 10)
         ended = count == 0xFFFF
@@ -67,7 +69,7 @@ def sequenced(path):
 
 class Books:
     def __init__(self):
-        self.orders, self.levels = {}, {}
+        self.orders, self.levels, self.symbols, self.halted = {}, {}, {}, set()
 
     def change(self, locate, side, price, shares):
         levels = self.levels.setdefault(locate, {b'B': {}, b'S': {}})[side]
@@ -102,37 +104,65 @@ class Books:
         elif kind == b'U':
             old, new, shares, price = struct.unpack_from('>QQII', message, 11)
             self.add(new, *self.take(old), price, shares)
-        if locate in self.levels:
+        elif kind == b'R':
+            self.symbols[locate] = message[11:19].decode().rstrip()
+        elif kind == b'H':
+            (self.halted.discard if message[19:20] == b'T' else self.halted.add)(locate)
+        if locate in self.levels and locate not in self.halted:
             bids, asks = self.levels[locate][b'B'], self.levels[locate][b'S']
             assert not bids or not asks or max(bids) < min(asks), 'crossed'
 
 
+    def final(self):
+        """As `--final` has it."""
+        orders = {}
+        for locate, side, price, _ in self.orders.values():
+            orders[locate, side, price] = orders.get((locate, side, price), 0) + 1
+        yield 'symbol,side,level,price,qty,orders'
+        for symbol, locate in sorted((symbol, locate) for locate, symbol in self.symbols.items()):
+            for side in (b'B', b'S'):
+                levels = self.levels.get(locate, {}).get(side, {})
+                for level, price in enumerate(sorted(levels, reverse=side == b'B')):
+                    yield (f'{symbol},{side.decode()},{level},{price // 10000}.{price % 10000:04},'
+                           f'{levels[price]},{orders[locate, side, price]}')
+
+
+def committed():
+    """The commands of pcap/README.md give the files that are there."""
+    text = (ROOT / 'pcap/README.md').read_text()
+    commands = re.findall(r'`build/wirebook sim (.*?)`', text)
+    made = [words[words.index('--pcap') + 1] for words in map(str.split, commands)
+            if '--pcap' in words]
+    there = sorted(f'pcap/{path.name}' for path in (ROOT / 'pcap').glob('*.pcap'))
+    assert sorted(made) == there, f'{made} are documented, {there} are there'
+    for words in map(str.split, commands):
+        with tempfile.TemporaryDirectory() as name:
+            at = words.index('--pcap') + 1
+            file, words[at] = ROOT / words[at], f'{name}/made.pcap'
+            sim(*words)
+            assert pathlib.Path(words[at]).read_bytes() == file.read_bytes(), \
+                f'{file} is not what its command makes'
+            assert file.stat().st_size < 3_000_000
+
+
 def main():
+    committed()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        make('--pcap', folder / 'sample.pcap', '--binaryfile', folder / 'sample.itch')
-        sample = ROOT / 'pcap/itch-sample.pcap'
-        assert (folder / 'sample.pcap').read_bytes() == sample.read_bytes(), \
-            'pcap/itch-sample.pcap is not what pcap/make_itch.py makes'
-        assert sample.stat().st_size < 2_000_000
-
-        found = sequenced(sample)
-        assert sorted(found) == list(range(1, 30_001))
+        options = ('--feed', 'itch50', '--seed', 11, '--messages', 40_000, '--instruments', 60)
+        sim(*options, '--pcap', folder / 'a.pcap', '--truth', folder / 'truth')
+        sim(*options, '--binary', folder / 'a.itch')
+        found = sequenced(folder / 'a.pcap')
+        assert sorted(found) == list(range(1, 40_001))
         types = {message[:1] for message in found.values()}
         assert types == set(LENGTHS), f'missing: {set(LENGTHS) - types}'
         books = Books()
         for sequence in sorted(found):
             books.apply(found[sequence])
+        assert '\n'.join(books.final()) + '\n' == (folder / 'truth.final.csv').read_text()
         blocks = b''.join(len(m).to_bytes(2, 'big') + m for _, m in sorted(found.items()))
-        assert (folder / 'sample.itch').read_bytes() == blocks + b'\0\0'
-
-        make('--pcap', folder / 'a.pcap', '--pcap-b', folder / 'b.pcap', '--drop', '0.05',
-             '--messages', '5000', '--seed', '7')
-        line_a, line_b = sequenced(folder / 'a.pcap'), sequenced(folder / 'b.pcap')
-        assert len(line_a) < 5000 and len(line_b) < 5000, 'nothing was lost'
-        assert sorted({**line_a, **line_b}) == list(range(1, 5001)), 'lost on both lines'
-        assert all(line_b.get(sequence, m) == m for sequence, m in line_a.items())
-    print('the committed capture is reproduced; the session is sound')
+        assert (folder / 'a.itch').read_bytes() == blocks + b'\0\0'
+    print('the committed captures are reproduced; the session is sound')
 
 
 if __name__ == '__main__':

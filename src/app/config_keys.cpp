@@ -5,6 +5,7 @@
 
 #include "config_reader.hpp"
 #include "wirebook/app/options.hpp"
+#include "wirebook/feed/sequencer.hpp"
 
 namespace wirebook::app {
 
@@ -12,16 +13,6 @@ namespace {
 
 constexpr std::array<std::string_view, 3> checksum_choices{"off", "count", "drop"};
 constexpr std::array<std::string_view, 2> mode_choices{"changed", "touched"};
-
-template <class Field>
-void assign(Field& field, const std::optional<std::uint64_t>& number) {
-    if (number) field = static_cast<typename std::remove_cvref_t<Field>>(*number);
-}
-// For a field that is left out where the key is.
-template <class Field>
-void assign(std::optional<Field>& field, const std::optional<std::uint64_t>& number) {
-    if (number) field = static_cast<Field>(*number);
-}
 
 constexpr std::uint64_t longest_gap_wait_us = 3'600'000'000;
 
@@ -115,20 +106,6 @@ void read_symbols(const Value& value, ChannelConfig& channel) {
     });
 }
 
-void read_date(const Value& value, ChannelConfig& channel) {
-    std::optional<std::chrono::year_month_day> date;
-    if (const auto local = value.node().value_exact<toml::date>()) {
-        date = std::chrono::year_month_day{std::chrono::year{local->year},
-                                           std::chrono::month{local->month},
-                                           std::chrono::day{local->day}};
-        if (!is_date_in_range(*date)) date.reset();
-    } else if (const auto text = value.node().value_exact<std::string>()) {
-        date = parse_date(*text);
-    }
-    if (!date) return value.wrong_type("a day of 1990 to 2199 as \"YYYY-MM-DD\"");
-    channel.date = date;
-}
-
 constexpr std::array<KeySpec<ChannelConfig>, 6> channel_keys{{
     {{"channel", "name", "text", "-", "required"},
      true,
@@ -136,7 +113,9 @@ constexpr std::array<KeySpec<ChannelConfig>, 6> channel_keys{{
     {{"channel", "feed", "text", "-", "required"}, true, read_feed},
     {{"channel", "lines", "list of lines", "-", "none (required by `run`)"}, false, read_lines},
     {{"channel", "symbols", "list of text", "-", "all"}, false, read_symbols},
-    {{"channel", "date", "date", "-", "of the first packet"}, false, read_date},
+    {{"channel", "date", "date", "-", "of the first packet"},
+     false,
+     [](const Value& value, ChannelConfig& channel) { channel.date = value.date(); }},
     {{"channel", "gap_wait_us", "integer", "us", "the top one"},
      false,
      [](const Value& value, ChannelConfig& channel) {
@@ -229,7 +208,7 @@ constexpr std::array<KeySpec<SizesConfig>, 4> sizes_keys{{
     {{"sizes", "park_packets", "integer", "packets a channel", "4096"},
      false,
      [](const Value& value, SizesConfig& sizes) {
-         assign(sizes.park_packets, value.integer(1, 1U << 20U));
+         assign(sizes.park_packets, value.integer(1, feed::park_packets_limit));
      }},
 }};
 
@@ -272,7 +251,7 @@ void read_channels(const Value& value, Config& config) {
     });
 }
 
-constexpr std::array<KeySpec<Config>, 7> top_keys{{
+constexpr std::array<KeySpec<Config>, 8> top_keys{{
     {{"", "gap_wait_us", "integer", "us", "500"},
      false,
      [](const Value& value, Config& config) {
@@ -302,10 +281,15 @@ constexpr std::array<KeySpec<Config>, 7> top_keys{{
      [](const Value& value, Config& config) {
          read_section<DpdkConfig>(value, "a table: [dpdk]", dpdk_keys, config.dpdk);
      }},
+    {{"", "sim", "section", "-", ""},
+     false,
+     [](const Value& value, Config& config) {
+         read_section<SimConfig>(value, "a table: [sim]", sim_keys(), config.sim);
+     }},
 }};
 
-template <class Section, std::size_t count>
-void append(std::vector<ConfigKey>& all, const std::array<KeySpec<Section>, count>& keys) {
+template <class Section>
+void append(std::vector<ConfigKey>& all, std::span<const KeySpec<Section>> keys) {
     for (const KeySpec<Section>& spec : keys) {
         if (!spec.key.type.starts_with("section")) all.push_back(spec.key);
     }
@@ -316,13 +300,15 @@ void append(std::vector<ConfigKey>& all, const std::array<KeySpec<Section>, coun
 std::span<const ConfigKey> config_keys() noexcept {
     static const std::vector<ConfigKey> all = [] {
         std::vector<ConfigKey> keys;
-        append(keys, top_keys);
-        append(keys, port_keys);
-        append(keys, channel_keys);
-        append(keys, line_keys);
-        append(keys, publish_keys);
-        append(keys, sizes_keys);
-        append(keys, dpdk_keys);
+        append<Config>(keys, top_keys);
+        append<PortConfig>(keys, port_keys);
+        append<ChannelConfig>(keys, channel_keys);
+        append<LineConfig>(keys, line_keys);
+        append<PublishConfig>(keys, publish_keys);
+        append<SizesConfig>(keys, sizes_keys);
+        append<DpdkConfig>(keys, dpdk_keys);
+        append<SimConfig>(keys, sim_keys());
+        append<SimLineConfig>(keys, sim_line_keys());
         return keys;
     }();
     return all;

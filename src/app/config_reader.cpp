@@ -71,6 +71,20 @@ const std::string* Value::text() const {
     return nullptr;
 }
 
+std::optional<std::chrono::year_month_day> Value::date() const {
+    std::optional<std::chrono::year_month_day> date;
+    if (const auto local = node_->value_exact<toml::date>()) {
+        date = std::chrono::year_month_day{std::chrono::year{local->year},
+                                           std::chrono::month{local->month},
+                                           std::chrono::day{local->day}};
+        if (!is_date_in_range(*date)) date.reset();
+    } else if (const auto* written = node_->as_string()) {
+        date = parse_date(written->get());
+    }
+    if (!date) wrong_type("a day of 1990 to 2199 as \"YYYY-MM-DD\"");
+    return date;
+}
+
 std::optional<std::size_t> Value::choice(std::span<const std::string_view> choices) const {
     const std::string* value = text();
     if (value == nullptr) return {};

@@ -90,6 +90,8 @@ public:
                                                        bool power_of_two = false) const;
     [[nodiscard]] std::optional<bool> flag() const;
     [[nodiscard]] const std::string* text() const;
+    // A TOML date or a text like one.
+    [[nodiscard]] std::optional<std::chrono::year_month_day> date() const;
     // The index of the text in `choices`.
     [[nodiscard]] std::optional<std::size_t> choice(
         std::span<const std::string_view> choices) const;
@@ -148,6 +150,20 @@ void read_section(const Value& value, std::string_view wanted,
                              "is missing and has no default");
     }
 }
+
+template <class Field>
+void assign(Field& field, const std::optional<std::uint64_t>& number) {
+    if (number) field = static_cast<typename std::remove_cvref_t<Field>>(*number);
+}
+// For a field that is left out where the key is.
+template <class Field>
+void assign(std::optional<Field>& field, const std::optional<std::uint64_t>& number) {
+    if (number) field = static_cast<Field>(*number);
+}
+
+// The keys of [sim] and of the lines in it (src/app/config_sim.cpp).
+[[nodiscard]] std::span<const KeySpec<SimConfig>> sim_keys() noexcept;
+[[nodiscard]] std::span<const KeySpec<SimLineConfig>> sim_line_keys() noexcept;
 
 // The whole file into `config`, each key by itself (src/app/config_keys.cpp).
 void read_config(const toml::table& root, Config& config, Problems& problems);

@@ -5,25 +5,11 @@
 #include <tuple>
 #include <vector>
 
+#include "wirebook/app/book_rows.hpp"
 #include "wirebook/wire/message_json.hpp"
 
 namespace wirebook::app {
 namespace {
-
-void append_side(std::string& out, const book::BookSet& books, std::uint32_t instrument,
-                 book::Side side) {
-    std::array<book::LevelView, 1> best{};
-    if (books.depth(instrument, side, best) == 0) {
-        out.append(",,0,0");
-        return;
-    }
-    out.push_back(',');
-    append_price(out, best[0].price, books.price_places(instrument));
-    out.push_back(',');
-    append_number(out, best[0].quantity);
-    out.push_back(',');
-    append_number(out, best[0].orders);
-}
 
 void append_key(std::string& out, std::string_view key) {
     if (!out.empty()) out.push_back(' ');
@@ -158,23 +144,15 @@ std::string_view to_string(feed::Quality quality) noexcept {
 }
 
 TopDump::TopDump(TextOutput output) : output_(std::move(output)) {
-    output_.buffer() =
-        "packet,seq,ts_ns,symbol,bid_price,bid_qty,bid_orders,ask_price,ask_qty,ask_orders\n";
+    output_.buffer() = top_header;
 }
 
 void TopDump::row(const book::BookSet& books, std::uint32_t instrument,
                   const book::PacketEnd& end) {
-    std::string& out = output_.buffer();
-    append_number(out, end.number);
-    out.push_back(',');
-    append_number(out, end.sequence);
-    out.push_back(',');
-    append_signed(out, books.last_touch_time_ns(instrument));
-    out.push_back(',');
-    append_csv_text(out, books.symbol(instrument));
-    append_side(out, books, instrument, book::Side::bid);
-    append_side(out, books, instrument, book::Side::ask);
-    out.push_back('\n');
+    append_top_row(
+        output_.buffer(), {end.number, end.sequence, books.last_touch_time_ns(instrument)},
+        books.symbol(instrument), books.price_places(instrument),
+        books.best(instrument, book::Side::bid), books.best(instrument, book::Side::ask));
     output_.flush_if_full();
 }
 
@@ -297,21 +275,13 @@ Status write_final_dump(TextOutput output,
               [&](const Row& a, const Row& b) { return order(a) < order(b); });
 
     std::string& out = output.buffer();
-    out = "symbol,side,level,price,qty,orders\n";
+    out = final_header;
     for (const Row& row : rows) {
         for (const book::Side side : {book::Side::bid, book::Side::ask}) {
             std::uint64_t level = 0;
             row.books->for_each_level(row.instrument, side, [&](const book::LevelView& view) {
-                append_csv_text(out, row.symbol);
-                out.append(side == book::Side::bid ? ",B," : ",S,");
-                append_number(out, level++);
-                out.push_back(',');
-                append_price(out, view.price, row.books->price_places(row.instrument));
-                out.push_back(',');
-                append_number(out, view.quantity);
-                out.push_back(',');
-                append_number(out, view.orders);
-                out.push_back('\n');
+                append_final_row(out, row.symbol, side, level++,
+                                 row.books->price_places(row.instrument), view);
                 output.flush_if_full();
             });
         }

@@ -22,6 +22,7 @@ int run_command(const Options& options) {
     switch (options.command) {
         case Command::replay: return run_replay(options.replay);
         case Command::run: return run_live(options.run);
+        case Command::sim: return run_sim(options.sim);
         case Command::tail: return run_tail(options.tail);
         case Command::check_config: return run_check_config(options.check_config.file);
     }

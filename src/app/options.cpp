@@ -19,7 +19,8 @@ namespace wirebook::app {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> command_names{"replay", "run", "tail", "check-config"};
+constexpr std::array<std::string_view, 5> command_names{"replay", "run", "sim", "tail",
+                                                        "check-config"};
 
 constexpr std::string_view overview =
     "wirebook: exchange multicast in, order books out, to every strategy on this machine\n"
@@ -29,6 +30,7 @@ constexpr std::string_view overview =
     "  replay FILE...         run captures or BinaryFILEs through decoder and books; dumps, "
     "publishing\n"
     "  run -c FILE            receive from NICs or DPDK virtual devices, publish the books\n"
+    "  sim --feed F --seed N  a simulated exchange: its feed into captures, UDP or a DPDK port\n"
     "  tail NAME [SYMBOL...]  look at the books in a segment that replay or run publishes\n"
     "  check-config FILE      say what a configuration means, or what is wrong with it\n"
     "\n"
@@ -94,6 +96,45 @@ void define_run(CLI::App& app, RunOptions& run, RawOptions& raw) {
     app.add_flag("--fingerprint", run.fingerprint,
                  "hash of everything published: printed, or in --stats");
     add_dumps(app, run.dumps);
+}
+
+void define_sim(CLI::App& app, SimOptions& sim, RawOptions& raw) {
+    app.description(
+        "A trading day of a simulated exchange, from a seed. Equal options give equal bytes.");
+    app.add_option("--feed", raw.feed, "itch50 or iex-deep")->type_name("NAME");
+    app.add_option("--seed", raw.seed, "of everything random")->type_name("N");
+    app.add_option("--instruments", raw.instruments, "default 100")->type_name("N");
+    app.add_option("--messages", raw.messages, "of the whole day; default 100000")->type_name("N");
+    app.add_option("--duration", raw.duration, "length of the day instead")->type_name("S");
+    app.add_option("--rate", raw.rate, "messages a second, default 100000")->type_name("N");
+    app.add_option("--live", raw.live, "orders in the books")->type_name("N");
+    app.add_option("-c,--config", sim.config_file, "section [sim] of it; options go before it")
+        ->type_name("FILE");
+    app.add_option("--speed", raw.speed,
+                   "max, 1 or N times; default 1 for --udp and --port, else max")
+        ->type_name("max|1|N");
+    app.add_option("--fault", sim.faults, "LINE:KIND=...: see docs/simulator.md")
+        ->type_name("RULE")
+        ->expected(1)
+        ->take_all();
+    app.add_option("--truth", sim.truth, "PREFIX.top.csv, PREFIX.final.csv of the engine's books")
+        ->type_name("PREFIX");
+    constexpr const char* outputs = "Outputs, one of them";
+    app.add_option("--pcap", sim.pcap, "capture of line A")->type_name("FILE")->group(outputs);
+    app.add_option("--pcap-a", sim.pcap_a, "captures of two lines")
+        ->type_name("FILE")
+        ->group(outputs);
+    app.add_option("--pcap-b", sim.pcap_b, "")->type_name("FILE")->group(outputs);
+    app.add_option("--binary", sim.binary, "BinaryFILE (itch50)")
+        ->type_name("FILE")
+        ->group(outputs);
+    app.add_option("--udp", sim.udp, "multicast of both lines on an interface")
+        ->type_name("IFACE")
+        ->group(outputs);
+    app.add_option("--port", sim.port,
+                   "a DPDK device, by PCI address or as a vdev; EAL... after --")
+        ->type_name("NAME")
+        ->group(outputs);
 }
 
 void define_tail(CLI::App& app, TailOptions& tail, RawOptions& raw) {
@@ -169,15 +210,17 @@ std::string help_of(const CLI::App& app, std::string_view usage) {
     return text;
 }
 
-constexpr std::array<std::string_view, 4> usages{
+constexpr std::array<std::string_view, 5> usages{
     "Usage: wirebook replay (FILE... | --lines FILE,FILE,...) [OPTIONS]",
     "Usage: wirebook run -c FILE [OPTIONS] [-- EAL...]",
+    "Usage: wirebook sim --feed itch50|iex-deep --seed N [OPTIONS] OUTPUT [-- EAL...]",
     "Usage: wirebook tail NAME [SYMBOL...] [OPTIONS]", "Usage: wirebook check-config FILE"};
 
 void define(CLI::App& app, Options& options, RawOptions& raw) {
     switch (options.command) {
         case Command::replay: return define_replay(app, options.replay, raw);
         case Command::run: return define_run(app, options.run, raw);
+        case Command::sim: return define_sim(app, options.sim, raw);
         case Command::tail: return define_tail(app, options.tail, raw);
         case Command::check_config: return define_check_config(app, options.check_config);
     }
@@ -190,13 +233,16 @@ CommandLine usage_error(const std::string& text, std::string_view see) {
     return result;
 }
 
-CommandLine parse_command(Command command, std::vector<std::string> arguments) {
+CommandLine parse_command(Command command, std::vector<std::string> arguments,
+                          std::vector<std::string> eal) {
     const auto index = static_cast<std::size_t>(command);
     const std::string see = std::string{usages[index]} + "; see: wirebook " +
                             std::string{command_names[index]} + " --help";
     CommandLine result;
     Options options;
     options.command = command;
+    (command == Command::sim ? options.sim.eal_arguments : options.run.eal_arguments) =
+        std::move(eal);
     RawOptions raw;
     CLI::App app{"", ""};
     try {
@@ -248,13 +294,12 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
         const auto command = static_cast<Command>(i);
         arguments.erase(arguments.begin());
         std::vector<std::string> eal;
-        if (command == Command::run) {
+        if (command == Command::run || command == Command::sim) {
             const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
             if (dashes != arguments.end()) eal.assign(dashes + 1, arguments.end());
             arguments.erase(dashes, arguments.end());
         }
-        result = parse_command(command, std::move(arguments));
-        if (result.options) result.options->run.eal_arguments = std::move(eal);
+        result = parse_command(command, std::move(arguments), std::move(eal));
         return result;
     }
     if (first.starts_with("-")) {

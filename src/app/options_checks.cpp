@@ -11,9 +11,7 @@
 
 namespace wirebook::app {
 
-namespace {
-
-[[noreturn]] void wrong(std::string text) {
+void wrong(std::string text) {
     throw UsageError{std::move(text)};
 }
 
@@ -46,6 +44,13 @@ double speed_of(const std::string& text) {
     }
     return speed;
 }
+
+bool same_path(const std::string& a, const std::string& b) {
+    return std::filesystem::path{a}.lexically_normal() ==
+           std::filesystem::path{b}.lexically_normal();
+}
+
+namespace {
 
 StopCondition stop_of(const std::string& text) {
     StopCondition stop;
@@ -88,11 +93,6 @@ void check_segment_name(const std::string& name, const std::string& where) {
     if (is_segment_name(name)) return;
     wrong(where + " must be 1 to 63 of A-Z a-z 0-9 . _ -, not starting with . or -, is " +
           in_quotes(name));
-}
-
-bool same_path(const std::string& a, const std::string& b) {
-    return std::filesystem::path{a}.lexically_normal() ==
-           std::filesystem::path{b}.lexically_normal();
 }
 
 // Two outputs in one place would spoil both; an output over an input would destroy it.
@@ -152,7 +152,7 @@ void check_replay(ReplayOptions& replay, const RawOptions& raw) {
                   did_you_mean(raw.feed, feed_names()));
         }
     }
-    replay.speed = speed_of(raw.speed);
+    if (!raw.speed.empty()) replay.speed = speed_of(raw.speed);
     if (!raw.gap_wait.empty()) {
         replay.gap_wait_us = whole_number("--gap-wait", raw.gap_wait, 0, 3'600'000'000);
     }
@@ -188,6 +188,7 @@ void check_options(Options& options, const RawOptions& raw) {
     switch (options.command) {
         case Command::replay: return check_replay(options.replay, raw);
         case Command::run: return check_run(options.run, raw);
+        case Command::sim: return check_sim(options.sim, raw);
         case Command::tail: return check_tail(options.tail, raw);
         case Command::check_config:
             if (options.check_config.file.empty()) wrong("check-config needs a FILE");

@@ -19,10 +19,16 @@ struct UsageError {
 struct RawOptions {
     std::string lines;
     std::string feed;
-    std::string speed = "max";
+    std::string speed;
     std::string gap_wait;
     std::string stop;
     std::string count;
+    std::string seed;
+    std::string instruments;
+    std::string messages;
+    std::string duration;
+    std::string rate;
+    std::string live;
 };
 
 using NamedDump = std::pair<std::string_view, std::string DumpOptions::*>;
@@ -31,6 +37,17 @@ constexpr std::array<NamedDump, 5> dump_names{{{"--top", &DumpOptions::top},
                                                {"--messages", &DumpOptions::messages},
                                                {"--events", &DumpOptions::events},
                                                {"--stats", &DumpOptions::stats}}};
+// Helpers of the checks; `option` names what is checked.
+[[noreturn]] void wrong(std::string text);
+[[nodiscard]] std::uint64_t whole_number(const std::string& option, const std::string& text,
+                                         std::uint64_t least, std::uint64_t most);
+// A number above 0 as people write it ("4", "0.5", "2e3"), or one below 0 if it is none.
+[[nodiscard]] double positive_number(const std::string& text);
+[[nodiscard]] double speed_of(const std::string& text);
+[[nodiscard]] bool same_path(const std::string& a, const std::string& b);
+
+void check_sim(SimOptions& sim, const RawOptions& raw);  // options_sim.cpp
+
 // Fills in what `raw` says and checks the command's options; throws UsageError.
 void check_options(Options& options, const RawOptions& raw);
 

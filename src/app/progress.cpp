@@ -7,7 +7,7 @@
 
 namespace wirebook::app {
 
-Progress::Progress(std::uint64_t total_bytes) : total_bytes_(total_bytes) {
+Progress::Progress(std::uint64_t total, Of of) : total_(total), of_(of) {
     if (::isatty(STDERR_FILENO) != 0) printer_ = std::thread([this] { print_until_stopped(); });
 }
 
@@ -27,9 +27,13 @@ void Progress::print_until_stopped() {
     while (!stopped_.wait_for(lock, wait, [this] { return stop_; })) {
         wait = std::chrono::milliseconds(250);
         const std::uint64_t bytes = bytes_.load(std::memory_order_relaxed);
-        fmt::print(stderr, "\r{} packets, {} MiB", packets_.load(std::memory_order_relaxed),
-                   bytes >> 20);
-        if (total_bytes_ != 0) fmt::print(stderr, ", {} %", bytes * 100 / total_bytes_);
+        if (of_ == Of::messages) {
+            fmt::print(stderr, "\r{} messages", bytes);
+        } else {
+            fmt::print(stderr, "\r{} packets, {} MiB", packets_.load(std::memory_order_relaxed),
+                       bytes >> 20);
+        }
+        if (total_ != 0) fmt::print(stderr, ", {} %", bytes * 100 / total_);
         fmt::print(stderr, "   ");
         printed = true;
     }

@@ -11,4 +11,7 @@ namespace wirebook::app {
 // this build has no DPDK.
 [[nodiscard]] int run_live(const RunOptions& options);
 
+// A trading day of the simulated exchange (docs/simulator.md).
+[[nodiscard]] int run_sim(const SimOptions& options);
+
 }  // namespace wirebook::app

@@ -70,7 +70,7 @@ struct SizesConfig {
     std::uint64_t orders = 4'194'304;    // live at once, 1,024 to 2^28
     std::uint64_t levels = 1'048'576;    // prices with at least one order, 1,024 to 2^26
     std::uint32_t instruments = 65'536;  // 16 to 2^20; of the segment too
-    std::uint32_t park_packets = 4'096;  // behind holes, 1 to 2^20
+    std::uint32_t park_packets = 4'096;  // behind holes, 1 to 65,536
 };
 
 struct DpdkConfig {
@@ -82,6 +82,28 @@ struct DpdkConfig {
     std::uint32_t descriptors = 1024;      // of each receive queue, a power of two, 64 to 32,768
 };
 
+// A line of the simulated exchange.
+struct SimLineConfig {
+    std::optional<GroupAddress> group;            // IPv4 multicast; none: one of our own
+    std::optional<std::uint32_t> payload_bytes;   // largest UDP payload, 200 to 9,000
+    std::optional<std::uint32_t> flush_delay_us;  // a message waits so long for others, at most
+    std::vector<std::string> faults;              // "loss=0.01": rules of this line
+};
+
+// The simulated exchange; `wirebook sim` alone reads it. What is left out has a default there.
+struct SimConfig {
+    std::optional<wire::Protocol> feed;  // itch50 or iex_deep
+    std::optional<std::uint64_t> seed;
+    std::optional<std::uint64_t> instruments;  // 1 to 60,000
+    std::optional<std::uint64_t> messages;
+    std::optional<std::uint64_t> duration_s;
+    std::optional<std::uint64_t> rate;  // messages a second
+    std::optional<std::uint64_t> live_orders;
+    std::optional<std::chrono::year_month_day> date;
+    bool checksum = true;              // UDP checksums; false: 0
+    std::vector<SimLineConfig> lines;  // A, then B
+};
+
 struct Config {
     std::uint64_t gap_wait_us = 500;         // 0: do not wait; at most one hour
     std::optional<ChecksumPolicy> checksum;  // none: drop in run, count in replay
@@ -90,6 +112,7 @@ struct Config {
     PublishConfig publish;
     SizesConfig sizes;
     DpdkConfig dpdk;
+    SimConfig sim;
 
     [[nodiscard]] std::uint64_t gap_wait_us_of(const ChannelConfig& channel) const noexcept {
         return channel.gap_wait_us.value_or(gap_wait_us);
@@ -97,8 +120,9 @@ struct Config {
 };
 
 // What the configuration is for: run needs ports, lines and a port for each line, replay does
-// not. `either` takes a file without any [[port]] as one for replay, else checks it as run does.
-enum class ConfigUse : std::uint8_t { replay, run, either };
+// not; sim needs none of them. `either` takes a file without any [[port]] as one for replay, else
+// checks it as run does.
+enum class ConfigUse : std::uint8_t { replay, run, sim, either };
 
 // The error's context holds one problem a line: "nasdaq.toml:12:8: channel[0].feed: ...".
 [[nodiscard]] Result<Config> load_config(const std::string& path, ConfigUse use = ConfigUse::run);
@@ -107,7 +131,7 @@ enum class ConfigUse : std::uint8_t { replay, run, either };
 
 // One key of the file, as the documentation states it.
 struct ConfigKey {
-    std::string_view table;  // "", "port", "channel", "channel.lines", "publish", "sizes", "dpdk"
+    std::string_view table;  // "", "port", "channel", "channel.lines", "publish", ...
     std::string_view name;
     std::string_view type;  // "integer", "text", "true or false", "list of text", ...
     std::string_view unit;  // "us", "MiB", ... or "-"

@@ -13,7 +13,7 @@
 
 namespace wirebook::app {
 
-enum class Command : std::uint8_t { replay, run, tail, check_config };
+enum class Command : std::uint8_t { replay, run, sim, tail, check_config };
 
 // Where each dump goes: "" is off, "-" is stdout (one of them at most).
 struct DumpOptions {
@@ -60,6 +60,32 @@ struct RunOptions {
     std::vector<std::string> eal_arguments;  // what follows "--"
 };
 
+// Where the simulated exchange sends its feed; the one of `output` that is used is not empty.
+enum class SimOutput : std::uint8_t { pcap, pcap_pair, binary, udp, port };
+
+// What is left out here is as the configuration says, else as SimConfig (config.hpp) does.
+struct SimOptions {
+    std::string config_file;             // "": none
+    std::optional<wire::Protocol> feed;  // itch50 or iex_deep
+    std::optional<std::uint64_t> seed;
+    std::optional<std::uint64_t> instruments;
+    std::optional<std::uint64_t> messages;
+    std::optional<double> duration_s;
+    std::optional<std::uint64_t> rate;  // messages a second
+    std::optional<std::uint64_t> live_orders;
+    std::optional<double> speed;      // 0: as fast as possible
+    std::vector<std::string> faults;  // "A:loss=0.01"
+    SimOutput output = SimOutput::pcap;
+    std::string pcap;    // line A
+    std::string pcap_a;  // both lines
+    std::string pcap_b;
+    std::string binary;
+    std::string udp;                         // name of an interface
+    std::string port;                        // a DPDK device
+    std::string truth;                       // prefix of two files; "": none
+    std::vector<std::string> eal_arguments;  // what follows "--"
+};
+
 struct TailOptions {
     std::string name;                    // of the segment
     std::vector<std::string> symbols;    // empty: all
@@ -79,6 +105,7 @@ struct Options {
     Command command = Command::replay;
     ReplayOptions replay;  // only the member of `command` is filled in
     RunOptions run;
+    SimOptions sim;
     TailOptions tail;
     CheckConfigOptions check_config;
 };

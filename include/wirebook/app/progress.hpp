@@ -1,4 +1,5 @@
-// A line on stderr that says how far a long replay is: after 2 s, where stderr is a terminal.
+// A line on stderr that says how far a long replay or simulation is: after 2 s, where stderr is a
+// terminal.
 //
 // The loop stores where it is (one relaxed store a burst); a thread of its own prints.
 #pragma once
@@ -13,8 +14,10 @@ namespace wirebook::app {
 
 class Progress {
 public:
-    // `total_bytes`: of all files; 0: not known (a pipe).
-    explicit Progress(std::uint64_t total_bytes);
+    enum class Of : std::uint8_t { packets_and_bytes, messages };
+
+    // `total`: bytes of all files, or messages; 0: not known (a pipe).
+    explicit Progress(std::uint64_t total, Of of = Of::packets_and_bytes);
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
     Progress(Progress&&) = delete;
@@ -25,13 +28,15 @@ public:
         packets_.store(packets, std::memory_order_relaxed);
         bytes_.store(bytes, std::memory_order_relaxed);
     }
+    void at(std::uint64_t messages) noexcept { at(messages, messages); }
     // Takes the line away. Idempotent.
     void stop();
 
 private:
     void print_until_stopped();
 
-    std::uint64_t total_bytes_;
+    std::uint64_t total_;
+    Of of_;
     std::atomic<std::uint64_t> packets_{0};
     std::atomic<std::uint64_t> bytes_{0};
     std::mutex mutex_;

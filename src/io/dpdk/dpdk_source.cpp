@@ -6,20 +6,17 @@
 #include <rte_mbuf.h>
 #include <rte_mbuf_dyn.h>
 #include <rte_mempool.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <system_error>
 #include <utility>
 
 #include "device_name.hpp"
 #include "eal.hpp"
-#include "eal_log.hpp"
+#include "environment.hpp"
 #include "packet_pool.hpp"
 #include "port.hpp"
 #include "wirebook/core/clock.hpp"
@@ -34,7 +31,6 @@ using wire::TimeSource;
 
 namespace {
 
-constexpr std::uint16_t most_burst = 512;
 constexpr std::size_t free_at_once = 64;
 // A NIC's stamp this near to UTC is a stamp of UTC: no free-running counter is, by chance.
 constexpr std::int64_t utc_tolerance_ns = 10'000'000'000;
@@ -79,69 +75,6 @@ const std::byte* bytes_of(const rte_mbuf* mbuf) noexcept {
     return rte_pktmbuf_mtod(mbuf, const std::byte*);
 }
 
-std::optional<Error> check_ranges(const DpdkOptions& options) {
-    const auto wrong = [](const std::string& text) { return Error{EINVAL, "dpdk: " + text}; };
-    if (options.ports.empty()) return wrong("no port is configured");
-    if (options.burst == 0 || options.burst > most_burst) return wrong("burst is not 1 to 512");
-    if (options.descriptors == 0) return wrong("descriptors is 0");
-    if (options.cache > RTE_MEMPOOL_CACHE_MAX_SIZE) return wrong("cache is not 0 to 512");
-    if (options.data_room < 256 || options.data_room > 65'000) {
-        return wrong("data_room is not 256 to 65,000");
-    }
-    if (options.linear_bytes < 256 || options.linear_bytes > 65'000) {
-        return wrong("linear_bytes is not 256 to 65,000");
-    }
-    if (options.parked_packets > 1u << 24 || options.pool_packets > 1u << 26) {
-        return wrong("too many packets");
-    }
-    if (options.file_prefix.empty() || options.file_prefix.find('/') != std::string::npos) {
-        return wrong("file_prefix is empty or has a slash");
-    }
-    return std::nullopt;
-}
-
-Result<std::vector<DeviceName>> parse_devices(const DpdkOptions& options) {
-    std::vector<DeviceName> devices;
-    for (const DpdkPortOptions& port : options.ports) {
-        auto device = dpdk::parse_device(port.device);
-        if (!device) return device.error();
-        for (const DeviceName& other : devices) {
-            if (other.name == device.value().name) {
-                return Error{EINVAL, "dpdk: two ports with the device " + other.name};
-            }
-        }
-        for (const std::string& file : device.value().files) {
-            if (access(file.c_str(), R_OK) == 0) continue;
-            const int code = errno;
-            return Error{EINVAL, "dpdk: " + device.value().name + ": cannot read " + file + ": " +
-                                     std::generic_category().message(code)};
-        }
-        devices.push_back(std::move(device).value());
-    }
-    return devices;
-}
-
-std::size_t estimated_bytes(const DpdkOptions& options, const std::vector<DeviceName>& devices) {
-    dpdk::PoolDemand demand;
-    for (std::size_t i = 0; i < devices.size(); ++i) {
-        const std::uint16_t asked = options.ports[i].queues;
-        demand.queues += std::max<std::uint16_t>(1, asked != 0 ? asked : devices[i].queues);
-    }
-    demand.descriptors = demand.queues * options.descriptors;
-    const std::uint32_t least = dpdk::least_pool_packets(options, demand);
-    return dpdk::pool_bytes(options, std::max(least, options.pool_packets));
-}
-
-std::optional<Error> check_hugepages(std::size_t needed) {
-    const auto free_bytes = dpdk::free_hugepage_bytes();
-    if (!free_bytes || *free_bytes >= needed) return std::nullopt;
-    const std::size_t pages = (needed >> 21u) + 1;
-    return Error{ENOMEM, "hugepages: about " + std::to_string(needed >> 20u) + " MiB needed, " +
-                             std::to_string(*free_bytes >> 20u) +
-                             " MiB free; reserve them: bash dpdk-config/hugepages.sh reserve " +
-                             std::to_string(pages) + "; or do without: hugepages = false"};
-}
-
 }  // namespace
 
 struct DpdkSource::Impl {
@@ -153,7 +86,7 @@ struct DpdkSource::Impl {
     std::uintptr_t stamp_offset = 0;  // of the stamp in an mbuf, bytes
     std::uint64_t stamp_flag = 0;     // in ol_flags: this mbuf has one
     PollState poll;
-    std::array<rte_mbuf*, most_burst> burst{};
+    std::array<rte_mbuf*, dpdk::most_burst> burst{};
 
     Impl() = default;
     Impl(const Impl&) = delete;
@@ -173,19 +106,7 @@ struct DpdkSource::Impl {
 };
 
 std::optional<Error> DpdkSource::Impl::start(const std::vector<DeviceName>& devices) {
-    const std::size_t needed = estimated_bytes(options, devices);
-    if (options.hugepages) {
-        if (auto error = check_hugepages(needed)) return error;
-    }
-    std::size_t memory_mb = options.memory_mb;
-    // Ordinary memory is not added to later, as hugepages are: EAL has to know now. Untouched
-    // pages cost nothing, so twice the estimate.
-    if (!options.hugepages && memory_mb == 0) memory_mb = (2 * needed >> 20u) + 64;
-    dpdk::begin_gathering();
-    std::optional<Error> error = dpdk::start_eal(dpdk::eal_arguments(options, devices, memory_mb));
-    if (!error) error = start_ports(devices);
-    if (error) static_cast<void>(dpdk::take_gathered());  // the error has it
-    dpdk::end_gathering();
+    auto error = dpdk::start_environment(options, devices, [&] { return start_ports(devices); });
     if (error) return error;
     clock = TscClock::calibrate();
     poll.last_receive_tsc = rdtsc();
@@ -308,14 +229,8 @@ DpdkSource& DpdkSource::operator=(DpdkSource&&) noexcept = default;
 DpdkSource::~DpdkSource() = default;
 
 Result<DpdkSource> DpdkSource::open(const DpdkOptions& options) {
-    if (auto error = check_ranges(options)) return *error;
-    auto devices = parse_devices(options);
+    auto devices = dpdk::check_options(options);
     if (!devices) return devices.error();
-    if (dpdk::eal_was_started()) {
-        return Error{EALREADY,
-                     "dpdk: a DPDK source was opened in this process before; DPDK can "
-                     "be started only once in a process"};
-    }
     auto impl = std::make_unique<Impl>();
     impl->options = options;
     if (auto error = impl->start(devices.value())) {

@@ -92,6 +92,23 @@ std::optional<Error> accept_multicast(const Port& port, std::vector<std::string>
     return std::nullopt;
 }
 
+std::string describe_link(const Port& port) {
+    rte_ether_addr mac{};
+    rte_eth_link link{};
+    std::array<char, RTE_ETHER_ADDR_FMT_SIZE> mac_text{};
+    if (rte_eth_macaddr_get(port.id, &mac) == 0) {
+        rte_ether_format_addr(mac_text.data(), RTE_ETHER_ADDR_FMT_SIZE, &mac);
+    }
+    std::string link_text = "link unknown";
+    if (rte_eth_link_get_nowait(port.id, &link) == 0) {
+        link_text = link.link_status == RTE_ETH_LINK_UP ? "link up" : "link down";
+        if (link.link_speed != 0 && link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN) {
+            link_text += " at " + std::to_string(link.link_speed) + " Mbit/s";
+        }
+    }
+    return std::string("MAC ") + mac_text.data() + ", " + link_text;
+}
+
 }  // namespace
 
 Result<Port> find_port(const DeviceName& device) {
@@ -134,17 +151,17 @@ std::optional<Error> configure_port(Port& port, const DpdkPortOptions& wanted,
     if (code != 0) return port_error(port, "configure", code);
     port.configured = true;
     port.descriptors = options.descriptors;
-    std::uint16_t transmit_descriptors = 256;
-    code = rte_eth_dev_adjust_nb_rx_tx_desc(port.id, &port.descriptors, &transmit_descriptors);
+    code = rte_eth_dev_adjust_nb_rx_tx_desc(port.id, &port.descriptors, &port.transmit_descriptors);
     if (code != 0) return port_error(port, "choose descriptors", code);
     if (transmit == 0) return std::nullopt;
-    code = rte_eth_tx_queue_setup(port.id, 0, transmit_descriptors,
+    code = rte_eth_tx_queue_setup(port.id, 0, port.transmit_descriptors,
                                   static_cast<unsigned>(port.numa_node), nullptr);
     if (code != 0) return port_error(port, "set a transmit queue up", code);
+    port.transmits = true;
     return std::nullopt;
 }
 
-std::optional<Error> start_port(Port& port, rte_mempool* pool, std::vector<std::string>& notices) {
+std::optional<Error> start_queues(Port& port, rte_mempool* pool) {
     for (std::uint16_t queue = 0; queue < port.queues; ++queue) {
         const int code = rte_eth_rx_queue_setup(
             port.id, queue, port.descriptors, static_cast<unsigned>(port.numa_node), nullptr, pool);
@@ -153,6 +170,11 @@ std::optional<Error> start_port(Port& port, rte_mempool* pool, std::vector<std::
     const int code = rte_eth_dev_start(port.id);
     if (code != 0) return port_error(port, "start", code);
     port.started = true;
+    return std::nullopt;
+}
+
+std::optional<Error> start_port(Port& port, rte_mempool* pool, std::vector<std::string>& notices) {
+    if (auto error = start_queues(port, pool)) return error;
     if (auto error = accept_multicast(port, notices)) return error;
     if (port.driver == "net_pcap") {
         port.stamps = Stamps::capture_us;
@@ -193,26 +215,18 @@ DpdkPortStats read_stats(const Port& port) noexcept {
 }
 
 std::string describe(const Port& port) {
-    rte_ether_addr mac{};
-    rte_eth_link link{};
-    std::array<char, RTE_ETHER_ADDR_FMT_SIZE> mac_text{};
-    if (rte_eth_macaddr_get(port.id, &mac) == 0) {
-        rte_ether_format_addr(mac_text.data(), RTE_ETHER_ADDR_FMT_SIZE, &mac);
-    }
-    std::string link_text = "link unknown";
-    if (rte_eth_link_get_nowait(port.id, &link) == 0) {
-        link_text = link.link_status == RTE_ETH_LINK_UP ? "link up" : "link down";
-        if (link.link_speed != 0 && link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN) {
-            link_text += " at " + std::to_string(link.link_speed) + " Mbit/s";
-        }
-    }
     constexpr std::array<std::string_view, 4> stamps{
         "time of arrival by this machine's TSC", "times of the capture file, in microseconds",
         "times of the NIC if they turn out to be UTC, else TSC", "times of the NIC"};
     return port.device.name + ": " + port.driver + ", " + std::to_string(port.queues) +
            (port.queues == 1 ? " queue" : " queues") + " of " + std::to_string(port.descriptors) +
-           " descriptors, MAC " + mac_text.data() + ", " + link_text + ", " +
+           " descriptors, " + describe_link(port) + ", " +
            std::string(stamps[static_cast<std::size_t>(port.stamps)]);
+}
+
+std::string describe_sender(const Port& port) {
+    return port.device.name + ": " + port.driver + ", transmit queue of " +
+           std::to_string(port.transmit_descriptors) + " descriptors, " + describe_link(port);
 }
 
 void close_port(Port& port) noexcept {

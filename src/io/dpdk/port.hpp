@@ -28,6 +28,8 @@ struct Port {
     std::string driver;
     std::uint16_t queues = 1;
     std::uint16_t descriptors = 0;  // of each queue
+    std::uint16_t transmit_descriptors = 256;
+    bool transmits = false;  // it has a transmit queue
     int numa_node = -1;
     bool configured = false;
     bool started = false;
@@ -43,7 +45,10 @@ struct Port {
 [[nodiscard]] std::optional<Error> configure_port(Port& port, const DpdkPortOptions& wanted,
                                                   const DpdkOptions& options);
 
-// Queues, start, reception of multicast. Adds sentences to `notices`.
+// Receive queues, and start.
+[[nodiscard]] std::optional<Error> start_queues(Port& port, rte_mempool* pool);
+
+// The same, and reception of multicast. Adds sentences to `notices`.
 [[nodiscard]] std::optional<Error> start_port(Port& port, rte_mempool* pool,
                                               std::vector<std::string>& notices);
 
@@ -53,7 +58,8 @@ void wait_for_links(const std::vector<Port>& ports, std::uint32_t limit_ms,
 
 [[nodiscard]] bool port_link_up(const Port& port) noexcept;
 [[nodiscard]] DpdkPortStats read_stats(const Port& port) noexcept;
-[[nodiscard]] std::string describe(const Port& port);
+[[nodiscard]] std::string describe(const Port& port);         // as a receiver
+[[nodiscard]] std::string describe_sender(const Port& port);  // its transmit queue
 void close_port(Port& port) noexcept;
 
 }  // namespace wirebook::io::dpdk

@@ -1,0 +1,53 @@
+#include "wirebook/app/book_rows.hpp"
+
+#include "wirebook/app/text_output.hpp"
+
+namespace wirebook::app {
+namespace {
+
+void append_side(std::string& out, const std::optional<book::LevelView>& best,
+                 std::uint8_t places) {
+    if (!best) {
+        out.append(",,0,0");
+        return;
+    }
+    out.push_back(',');
+    append_price(out, best->price, places);
+    out.push_back(',');
+    append_number(out, best->quantity);
+    out.push_back(',');
+    append_number(out, best->orders);
+}
+
+}  // namespace
+
+void append_top_row(std::string& out, const TopRowKey& key, std::string_view symbol,
+                    std::uint8_t places, const std::optional<book::LevelView>& bid,
+                    const std::optional<book::LevelView>& ask) {
+    append_number(out, key.packet);
+    out.push_back(',');
+    append_number(out, key.sequence);
+    out.push_back(',');
+    append_signed(out, key.time_ns);
+    out.push_back(',');
+    append_csv_text(out, symbol);
+    append_side(out, bid, places);
+    append_side(out, ask, places);
+    out.push_back('\n');
+}
+
+void append_final_row(std::string& out, std::string_view symbol, book::Side side,
+                      std::uint64_t level, std::uint8_t places, const book::LevelView& view) {
+    append_csv_text(out, symbol);
+    out.append(side == book::Side::bid ? ",B," : ",S,");
+    append_number(out, level);
+    out.push_back(',');
+    append_price(out, view.price, places);
+    out.push_back(',');
+    append_number(out, view.quantity);
+    out.push_back(',');
+    append_number(out, view.orders);
+    out.push_back('\n');
+}
+
+}  // namespace wirebook::app

@@ -1,0 +1,151 @@
+#include "sim_outputs.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "sim_port.hpp"
+#include "wirebook/core/clock.hpp"
+#include "wirebook/sim/file_sinks.hpp"
+#include "wirebook/sim/frame_merger.hpp"
+#include "wirebook/sim/paced_sink.hpp"
+#include "wirebook/sim/udp_sink.hpp"
+
+namespace wirebook::app {
+namespace {
+
+// A capture for each line.
+class CaptureOutlet final : public SimOutlet {
+public:
+    [[nodiscard]] Status add(const std::string& path) {
+        auto sink = sim::PcapSink::create(path);
+        if (!sink) return sink.error();
+        files_.push_back(std::make_unique<File>(std::move(sink).value()));
+        return Ok{};
+    }
+
+    void connect(sim::ExchangeOutputs& outputs) override {
+        outputs.frame = [this](const sim::FrameView& frame) {
+            files_[frame.line]->merger.on_frame(frame);
+        };
+        outputs.no_frame_before = [this](std::int64_t time_ns) {
+            for (const auto& file : files_) file->merger.advance(time_ns);
+        };
+    }
+    Status status() override {
+        for (const auto& file : files_) {
+            if (Status status = file->sink.status(); !status) return status;
+        }
+        return Ok{};
+    }
+    Status finish() override {
+        Status result = Ok{};
+        for (const auto& file : files_) {
+            file->merger.finish();
+            Status closed = file->sink.close();
+            if (result && !closed) result = closed;
+        }
+        return result;
+    }
+    std::string summary() const override {
+        std::string text;
+        for (const auto& file : files_) {
+            text += fmt::format("{}{} packets, {} bytes", text.empty() ? "" : "; ",
+                                file->sink.records(), file->sink.bytes());
+        }
+        return text;
+    }
+
+private:
+    struct File {
+        explicit File(sim::PcapSink opened) : sink(std::move(opened)), merger(sink) {}
+        sim::PcapSink sink;
+        sim::FrameMerger<sim::PcapSink> merger;
+    };
+    std::vector<std::unique_ptr<File>> files_;
+};
+
+class BinaryOutlet final : public SimOutlet {
+public:
+    explicit BinaryOutlet(sim::BinaryFileSink sink) : sink_(std::move(sink)) {}
+
+    void connect(sim::ExchangeOutputs& outputs) override {
+        outputs.message = [this](std::span<const std::byte> message) { sink_.add(message); };
+    }
+    Status status() override { return sink_.status(); }
+    Status finish() override { return sink_.close(); }
+    std::string summary() const override {
+        return fmt::format("{} messages, {} bytes", sink_.messages(), sink_.bytes());
+    }
+
+private:
+    sim::BinaryFileSink sink_;
+};
+
+class UdpOutlet final : public SimOutlet {
+public:
+    UdpOutlet(sim::UdpSink sink, double speed)
+        : sink_(std::move(sink)), paced_(sink_, speed, TscClock::calibrate()), merger_(paced_) {}
+
+    void connect(sim::ExchangeOutputs& outputs) override {
+        outputs.frame = [this](const sim::FrameView& frame) { merger_.on_frame(frame); };
+        outputs.no_frame_before = [this](std::int64_t time_ns) { merger_.advance(time_ns); };
+    }
+    Status status() override { return sink_.status(); }
+    Status finish() override {
+        merger_.finish();
+        return sink_.status();
+    }
+    std::string summary() const override {
+        const sim::UdpCounters& counters = sink_.counters();
+        return fmt::format(
+            "{} datagrams, {} bytes; retries {}, errors {}, unsendable {}; at most "
+            "{} us late",
+            counters.datagrams, counters.bytes, counters.retries, counters.errors,
+            counters.unsendable, paced_.latest_ns() / 1'000);
+    }
+
+private:
+    sim::UdpSink sink_;
+    sim::PacedSink<sim::UdpSink> paced_;
+    sim::FrameMerger<sim::PacedSink<sim::UdpSink>> merger_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<SimOutlet>> open_outlet(const SimOptions& options, const Config& config,
+                                               const SimSettings& settings) {
+    switch (options.output) {
+        case SimOutput::pcap:
+        case SimOutput::pcap_pair: {
+            auto outlet = std::make_unique<CaptureOutlet>();
+            const bool pair = options.output == SimOutput::pcap_pair;
+            if (auto added = outlet->add(pair ? options.pcap_a : options.pcap); !added) {
+                return added.error();
+            }
+            if (pair) {
+                if (auto added = outlet->add(options.pcap_b); !added) return added.error();
+            }
+            return std::unique_ptr<SimOutlet>(std::move(outlet));
+        }
+        case SimOutput::binary: {
+            auto sink = sim::BinaryFileSink::create(options.binary);
+            if (!sink) return sink.error();
+            return std::unique_ptr<SimOutlet>(
+                std::make_unique<BinaryOutlet>(std::move(sink).value()));
+        }
+        case SimOutput::udp: {
+            sim::UdpOptions udp;
+            udp.interface = options.udp;
+            auto sink = sim::UdpSink::open(udp);
+            if (!sink) return sink.error();
+            return std::unique_ptr<SimOutlet>(
+                std::make_unique<UdpOutlet>(std::move(sink).value(), settings.speed));
+        }
+        case SimOutput::port: break;
+    }
+    return open_port_outlet(options, config, settings);
+}
+
+}  // namespace wirebook::app
