@@ -21,8 +21,8 @@ void append_side(std::string& out, const std::optional<book::LevelView>& best,
 
 }  // namespace
 
-void append_top_row(std::string& out, const TopRowKey& key, std::string_view symbol,
-                    std::uint8_t places, const std::optional<book::LevelView>& bid,
+void append_top_row(std::string& out, const TopRowKey& key, const RowInstrument& instrument,
+                    const std::optional<book::LevelView>& bid,
                     const std::optional<book::LevelView>& ask) {
     append_number(out, key.packet);
     out.push_back(',');
@@ -30,19 +30,19 @@ void append_top_row(std::string& out, const TopRowKey& key, std::string_view sym
     out.push_back(',');
     append_signed(out, key.time_ns);
     out.push_back(',');
-    append_csv_text(out, symbol);
-    append_side(out, bid, places);
-    append_side(out, ask, places);
+    append_csv_text(out, instrument.symbol);
+    append_side(out, bid, instrument.price_places);
+    append_side(out, ask, instrument.price_places);
     out.push_back('\n');
 }
 
-void append_final_row(std::string& out, std::string_view symbol, book::Side side,
-                      std::uint64_t level, std::uint8_t places, const book::LevelView& view) {
-    append_csv_text(out, symbol);
+void append_final_row(std::string& out, const RowInstrument& instrument, book::Side side,
+                      std::uint64_t level, const book::LevelView& view) {
+    append_csv_text(out, instrument.symbol);
     out.append(side == book::Side::bid ? ",B," : ",S,");
     append_number(out, level);
     out.push_back(',');
-    append_price(out, view.price, places);
+    append_price(out, view.price, instrument.price_places);
     out.push_back(',');
     append_number(out, view.quantity);
     out.push_back(',');

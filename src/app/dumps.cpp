@@ -151,7 +151,7 @@ void TopDump::row(const book::BookSet& books, std::uint32_t instrument,
                   const book::PacketEnd& end) {
     append_top_row(
         output_.buffer(), {end.number, end.sequence, books.last_touch_time_ns(instrument)},
-        books.symbol(instrument), books.price_places(instrument),
+        {books.symbol(instrument), books.price_places(instrument)},
         books.best(instrument, book::Side::bid), books.best(instrument, book::Side::ask));
     output_.flush_if_full();
 }
@@ -280,8 +280,8 @@ Status write_final_dump(TextOutput output,
         for (const book::Side side : {book::Side::bid, book::Side::ask}) {
             std::uint64_t level = 0;
             row.books->for_each_level(row.instrument, side, [&](const book::LevelView& view) {
-                append_final_row(out, row.symbol, side, level++,
-                                 row.books->price_places(row.instrument), view);
+                append_final_row(out, {row.symbol, row.books->price_places(row.instrument)}, side,
+                                 level++, view);
                 output.flush_if_full();
             });
         }

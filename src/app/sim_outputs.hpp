@@ -17,6 +17,8 @@ public:
     SimOutlet() = default;
     SimOutlet(const SimOutlet&) = delete;
     SimOutlet& operator=(const SimOutlet&) = delete;
+    SimOutlet(SimOutlet&&) = delete;
+    SimOutlet& operator=(SimOutlet&&) = delete;
     virtual ~SimOutlet() = default;
 
     // What the exchange calls; `this` outlives it.

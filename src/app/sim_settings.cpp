@@ -57,7 +57,8 @@ std::vector<sim::LineOptions> lines_of(const SimOptions& options, const SimConfi
             line.packing.largest_payload = given.payload_bytes.value_or(
                 static_cast<std::uint32_t>(line.packing.largest_payload));
             if (given.flush_delay_us) {
-                line.packing.flush_delay_ns = std::int64_t{*given.flush_delay_us} * 1'000;
+                line.packing.flush_delay_ns =
+                    std::int64_t{*given.flush_delay_us} * std::int64_t{1'000};
             }
         }
         lines.push_back(line);
@@ -91,7 +92,7 @@ Status add_faults(const SimOptions& options, const SimConfig& config, SimSetting
 }
 
 Status check_sizes(const sim::ExchangeOptions& exchange) {
-    constexpr std::uint64_t longest_day_s = 10 * 3'600;
+    constexpr std::uint64_t longest_day_s = 36'000;
     const std::uint64_t least = sim::DayOptions::least_messages(exchange.instruments);
     if (exchange.day.messages < least) {
         return Error{EINVAL, fmt::format("{} messages are too few for {} instruments: a day has {} "
@@ -136,8 +137,9 @@ Result<SimSettings> sim_settings(const SimOptions& options, const Config& config
         exchange.day.messages =
             static_cast<std::uint64_t>(*duration_s * static_cast<double>(exchange.day.rate));
     }
-    const std::uint64_t live = std::max<std::uint64_t>(
-        std::min<std::uint64_t>(exchange.day.messages / 20, 2'000'000), 8U * exchange.instruments);
+    const std::uint64_t live =
+        std::max<std::uint64_t>(std::min<std::uint64_t>(exchange.day.messages / 20, 2'000'000),
+                                std::uint64_t{8} * exchange.instruments);
     exchange.day.live_orders = first_of(options.live_orders, sim.live_orders, live);
 
     exchange.midnight_ns = midnight_utc_ns(wire::Protocol::itch50, sim.date.value_or(default_date));

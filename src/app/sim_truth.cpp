@@ -33,7 +33,7 @@ void TruthFiles::row(const sim::TruthRow& row, const std::vector<sim::Listing>& 
     if (row.top.bid.orders != 0) bid = view(row.top.bid);
     if (row.top.ask.orders != 0) ask = view(row.top.ask);
     append_top_row(top_.buffer(), {row.packet, row.sequence, row.time_ns},
-                   listings[row.instrument].symbol, price_places, bid, ask);
+                   {listings[row.instrument].symbol, price_places}, bid, ask);
     top_.flush_if_full();
 }
 
@@ -48,8 +48,8 @@ Status TruthFiles::finish(const sim::Exchange& exchange) {
         for (const book::Side side : {book::Side::bid, book::Side::ask}) {
             std::uint64_t index = 0;
             exchange.engine().for_each_level(instrument, side, [&](const match::LevelView& level) {
-                append_final_row(final_.buffer(), listings[instrument].symbol, side, index++,
-                                 price_places, view(level));
+                append_final_row(final_.buffer(), {listings[instrument].symbol, price_places}, side,
+                                 index++, view(level));
                 final_.flush_if_full();
                 return true;
             });

@@ -22,11 +22,17 @@ struct TopRowKey {
     std::int64_t time_ns = 0;
 };
 
-// `places`: decimals of the prices; no level: an empty side.
-void append_top_row(std::string& out, const TopRowKey& key, std::string_view symbol,
-                    std::uint8_t places, const std::optional<book::LevelView>& bid,
+struct RowInstrument {
+    std::string_view symbol;
+    std::uint8_t price_places = 0;  // decimals
+};
+
+// No level: an empty side.
+void append_top_row(std::string& out, const TopRowKey& key, const RowInstrument& instrument,
+                    const std::optional<book::LevelView>& bid,
                     const std::optional<book::LevelView>& ask);
-void append_final_row(std::string& out, std::string_view symbol, book::Side side,
-                      std::uint64_t level, std::uint8_t places, const book::LevelView& view);
+// `level`: from 0, the best first.
+void append_final_row(std::string& out, const RowInstrument& instrument, book::Side side,
+                      std::uint64_t level, const book::LevelView& view);
 
 }  // namespace wirebook::app

@@ -43,7 +43,7 @@ public:
 private:
     struct Planned {
         Arrival arrival;
-        std::uint64_t number;
+        std::uint64_t number = 0;
         friend bool operator>(const Planned& a, const Planned& b) noexcept {
             return a.arrival.time_ns != b.arrival.time_ns ? a.arrival.time_ns > b.arrival.time_ns
                                                           : a.number > b.number;

@@ -33,6 +33,8 @@ public:
     MessageOut() = default;
     MessageOut(const MessageOut&) = delete;
     MessageOut& operator=(const MessageOut&) = delete;
+    MessageOut(MessageOut&&) = delete;
+    MessageOut& operator=(MessageOut&&) = delete;
     virtual ~MessageOut() = default;
 
     virtual void on_message(std::span<const std::byte> message, std::uint32_t instrument,
@@ -177,7 +179,7 @@ private:
         }
 
         Broadcast& broadcast;
-        std::size_t index;
+        std::size_t index = 0;
         std::uint64_t packets = 0;
     };
     struct Line {

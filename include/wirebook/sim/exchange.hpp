@@ -61,6 +61,8 @@ public:
                                                                   ExchangeOutputs outputs);
     Exchange(const Exchange&) = delete;
     Exchange& operator=(const Exchange&) = delete;
+    Exchange(Exchange&&) = delete;
+    Exchange& operator=(Exchange&&) = delete;
     ~Exchange() = default;
 
     // The whole day. `keep_going` is asked now and then.

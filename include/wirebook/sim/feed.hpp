@@ -26,6 +26,8 @@ public:
     Feed() = default;
     Feed(const Feed&) = delete;
     Feed& operator=(const Feed&) = delete;
+    Feed(Feed&&) = delete;
+    Feed& operator=(Feed&&) = delete;
     virtual ~Feed() = default;
 
     // Before whatever happens at this time: packets that are due leave, heartbeats too.
