@@ -221,11 +221,45 @@ TEST_CASE("options: check-config takes one file") {
     CHECK_THAT(wrong("check-config a b"), Contains("unexpected argument \"b\""));
 }
 
+TEST_CASE("options: sim takes what it is told, and one place for its feed") {
+    const auto line = parse(words(
+        "sim --feed iex-deep --seed 7 --instruments 5 --messages 900 --rate 10 --live 40 --speed 2 "
+        "--fault A:loss=0.1 --fault *:delay=0.1,1ms --truth t --pcap-a a --pcap-b b"));
+    REQUIRE(line.options);
+    const SimOptions& sim = line.options->sim;
+    CHECK(sim.feed == wire::Protocol::iex_deep);
+    CHECK((sim.seed == 7U && sim.instruments == 5U && sim.messages == 900U));
+    CHECK((sim.rate == 10U && sim.live_orders == 40U && sim.speed == 2.0));
+    CHECK(sim.output == SimOutput::pcap_pair);
+    CHECK(sim.faults == std::vector<std::string>{"A:loss=0.1", "*:delay=0.1,1ms"});
+    CHECK(sim.truth == "t");
+
+    const auto port = parse(words("sim -c x --port net_null0 -- --no-huge -l 1"));
+    REQUIRE(port.options);
+    CHECK(port.options->sim.output == SimOutput::port);
+    CHECK(port.options->sim.eal_arguments == std::vector<std::string>{"--no-huge", "-l", "1"});
+    CHECK_FALSE(port.options->sim.feed);
+
+    const std::string start = "sim --feed itch50 --seed 1 ";
+    CHECK_THAT(wrong(start), Contains("a place for its feed"));
+    CHECK_THAT(wrong(start + "--pcap a --udp lo"), Contains("--pcap and --udp exclude each other"));
+    CHECK_THAT(wrong(start + "--pcap-b b"), Contains("belong together"));
+    CHECK_THAT(wrong(start + "--pcap-a b --pcap-b ./b"), Contains("both write"));
+    CHECK_THAT(wrong(start + "--pcap a --messages 5 --duration 2"), Contains("exclude"));
+    CHECK_THAT(wrong(start + "--pcap a --duration -2"), Contains("--duration"));
+    CHECK_THAT(wrong(start + "--pcap a --fault A:loss=2"), Contains("A:loss=2"));
+    CHECK_THAT(wrong(start + "--pcap a -- -l 1"), Contains("--port"));
+    CHECK_THAT(wrong("sim --feed itch-jnx --seed 1 --pcap a"), Contains("itch50 or iex-deep"));
+    CHECK_THAT(wrong("sim --seed 1 --pcap a"), Contains("sim needs --feed"));
+    CHECK_THAT(wrong("sim --feed itch50 --pcap a"), Contains("sim needs --seed"));
+}
+
 TEST_CASE("options: without a command that exists, the commands are named") {
-    CHECK_THAT(wrong(""), Contains("no command was given: \"replay\", \"run\", \"tail\" or"));
+    CHECK_THAT(wrong(""),
+               Contains("no command was given: \"replay\", \"run\", \"sim\", \"tail\" or"));
     CHECK_THAT(wrong("rplay x"), Contains("unknown command \"rplay\"; did you mean \"replay\"?"));
     CHECK_THAT(wrong("--top x"), Contains("unknown option \"--top\"; a command comes first"));
-    for (const char* later : {"sim", "top", "doctor", "bind", "unbind", "record", "dump-segment"}) {
+    for (const char* later : {"top", "doctor", "bind", "unbind", "record", "dump-segment"}) {
         CHECK_THAT(wrong(later), Contains("unknown command"));
         CHECK_THAT(parse({"--help"}).to_stdout, !Contains(std::string{"\n  "} + later + " "));
     }
@@ -233,7 +267,7 @@ TEST_CASE("options: without a command that exists, the commands are named") {
 
 TEST_CASE("options: --help and --version go to stdout with exit status 0") {
     for (const char* text : {"--help", "-h", "help", "replay --help", "replay -h x --speed 2",
-                             "run --help", "tail --help", "check-config --help"}) {
+                             "run --help", "sim --help", "tail --help", "check-config --help"}) {
         const CommandLine line = parse(words(text));
         CHECK_FALSE(line.options);
         CHECK(line.exit_status == 0);
@@ -245,8 +279,8 @@ TEST_CASE("options: --help and --version go to stdout with exit status 0") {
 }
 
 TEST_CASE("options: each help fits a screen of 30 lines and 100 columns, and names every option") {
-    for (const char* text :
-         {"--help", "replay --help", "run --help", "tail --help", "check-config --help"}) {
+    for (const char* text : {"--help", "replay --help", "run --help", "sim --help", "tail --help",
+                             "check-config --help"}) {
         std::istringstream help{parse(words(text)).to_stdout};
         int lines = 0;
         for (std::string line; std::getline(help, line); ++lines) {

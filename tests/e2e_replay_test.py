@@ -212,7 +212,7 @@ def check_fingerprint_is_the_same_whatever_is_published(program, folder):
                            config(folder, text)) == wanted
     # Another configuration of what the books hold is another fingerprint.
     some = folder / 'some.toml'
-    some.write_text('[[channel]]\nname = "some"\nfeed = "itch50"\nsymbols = ["BABA"]\n')
+    some.write_text('[[channel]]\nname = "some"\nfeed = "itch50"\nsymbols = ["BAB"]\n')
     assert fingerprint(program, SAMPLE, '-c', some) != wanted
 
 

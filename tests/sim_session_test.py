@@ -16,7 +16,7 @@ import tempfile
 PROGRAM, ROOT = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
 LENGTHS = {b'S': 12, b'R': 39, b'H': 25, b'Y': 20, b'L': 26, b'V': 35, b'A': 36, b'F': 40,
            b'E': 31, b'C': 36, b'X': 23, b'D': 19, b'U': 35, b'P': 44, b'Q': 40, b'B': 19,
-           b'I': 50}
+           b'I': 50, b'J': 35}
 
 
 def sim(*arguments):
@@ -130,9 +130,9 @@ class Books:
 def committed():
     """The commands of pcap/README.md give the files that are there."""
     text = (ROOT / 'pcap/README.md').read_text()
-    commands = re.findall(r'`build/wirebook sim (.*?)`', text)
-    made = [words[words.index('--pcap') + 1] for words in map(str.split, commands)
-            if '--pcap' in words]
+    commands = [found for found in re.findall(r'`build/wirebook sim (.*?)`', text)
+                if '--pcap' in found]
+    made = [words[words.index('--pcap') + 1] for words in map(str.split, commands)]
     there = sorted(f'pcap/{path.name}' for path in (ROOT / 'pcap').glob('*.pcap'))
     assert sorted(made) == there, f'{made} are documented, {there} are there'
     for words in map(str.split, commands):

@@ -60,7 +60,7 @@ def main():
         configuration.write_text(f'[publish]\ndirectory = "{folder}"\nslots = 4096\n')
         said, printed = folder / 'err', folder / 'out'
         with open(said, 'w') as err, open(printed, 'w') as out:
-            strategy = subprocess.Popen([program, 'strategy', 'BABA', '--directory', folder, '--latency'],
+            strategy = subprocess.Popen([program, 'strategy', 'BAB', '--directory', folder, '--latency'],
                                         stdout=out, stderr=err)
             try:
                 wait_for(said, 'waiting for the segment')
@@ -78,15 +78,15 @@ def main():
                 status = strategy.wait(timeout=60)
         rows = printed.read_text().splitlines()
         assert status == 0, f'exit {status}: {said.read_text()}'
-        assert first.startswith('BABA'), 'nothing of the first replay was printed'
+        assert first.startswith('BAB'), 'nothing of the first replay was printed'
         summary = re.fullmatch(r'records=(\d+) lost=(\d+)( \w+_p\d+_ns=\d+){6}', rows[-1])
         assert summary, rows[-1]
         assert len(rows) - 1 > len(first.splitlines()), 'nothing of the second replay was printed'
 
-        once = subprocess.run([WIREBOOK, 'tail', 'strategy', 'BABA', '--once', '--json', '--directory',
+        once = subprocess.run([WIREBOOK, 'tail', 'strategy', 'BAB', '--once', '--json', '--directory',
                                folder], check=True, capture_output=True, text=True).stdout
         books = json.loads(once)
-        assert len(books) == 1 and books[0]['symbol'] == 'BABA' and books[0]['bids'], once
+        assert len(books) == 1 and books[0]['symbol'] == 'BAB' and books[0]['bids'], once
         best_bid = f"{books[0]['bids'][0][0]:.4f}"
         assert f' x {best_bid} ' in rows[-2], f'{best_bid} is not in {rows[-2]}'
         for arguments in ([], ['no-such-segment']):
