@@ -222,14 +222,15 @@ TEST_CASE("options: check-config takes one file") {
 }
 
 TEST_CASE("options: sim takes what it is told, and one place for its feed") {
-    const auto line = parse(words(
-        "sim --feed iex-deep --seed 7 --instruments 5 --messages 900 --rate 10 --live 40 --speed 2 "
-        "--fault A:loss=0.1 --fault *:delay=0.1,1ms --truth t --pcap-a a --pcap-b b"));
+    const auto line = parse(
+        words("sim --feed iex-deep --seed 7 --instruments 5 --messages 900 --rate 10 --live 40 "
+              "--fault A:loss=0.1 --fault *:delay=0.1,1ms --truth t --pcap-a a --pcap-b b"));
     REQUIRE(line.options);
     const SimOptions& sim = line.options->sim;
     CHECK(sim.feed == wire::Protocol::iex_deep);
     CHECK((sim.seed == 7U && sim.instruments == 5U && sim.messages == 900U));
-    CHECK((sim.rate == 10U && sim.live_orders == 40U && sim.speed == 2.0));
+    CHECK((sim.rate == 10U && sim.live_orders == 40U && !sim.speed));
+    CHECK(parse(words("sim -c x --udp lo --speed 2")).options->sim.speed == 2.0);
     CHECK(sim.output == SimOutput::pcap_pair);
     CHECK(sim.faults == std::vector<std::string>{"A:loss=0.1", "*:delay=0.1,1ms"});
     CHECK(sim.truth == "t");
@@ -244,7 +245,9 @@ TEST_CASE("options: sim takes what it is told, and one place for its feed") {
     CHECK_THAT(wrong(start), Contains("a place for its feed"));
     CHECK_THAT(wrong(start + "--pcap a --udp lo"), Contains("--pcap and --udp exclude each other"));
     CHECK_THAT(wrong(start + "--pcap-b b"), Contains("belong together"));
-    CHECK_THAT(wrong(start + "--pcap-a b --pcap-b ./b"), Contains("both write"));
+    CHECK_THAT(wrong(start + "--pcap-a b --pcap-b ./b"), Contains("written twice"));
+    CHECK_THAT(wrong(start + "--pcap t.top.csv --truth t"), Contains("written twice"));
+    CHECK_THAT(wrong(start + "--pcap a --speed 1"), Contains("--speed is for"));
     CHECK_THAT(wrong(start + "--pcap a --messages 5 --duration 2"), Contains("exclude"));
     CHECK_THAT(wrong(start + "--pcap a --duration -2"), Contains("--duration"));
     CHECK_THAT(wrong(start + "--pcap a --fault A:loss=2"), Contains("A:loss=2"));

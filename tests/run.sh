@@ -75,7 +75,7 @@ built=false
 if setup build && build build 900; then
     built=true
     suite unit build 300 --suite unit
-    suite e2e build 600 --suite e2e
+    suite e2e build 900 --suite e2e
     suite style build 1200 --suite style
 fi
 

@@ -46,8 +46,10 @@ double speed_of(const std::string& text) {
 }
 
 bool same_path(const std::string& a, const std::string& b) {
+    std::error_code none;  // files that are not there are not the same
     return std::filesystem::path{a}.lexically_normal() ==
-           std::filesystem::path{b}.lexically_normal();
+               std::filesystem::path{b}.lexically_normal() ||
+           std::filesystem::equivalent(a, b, none);
 }
 
 namespace {

@@ -1,6 +1,7 @@
 // The rules of `wirebook sim`'s options; see options_checks.hpp. Throws UsageError.
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "config_values.hpp"
 #include "options_checks.hpp"
@@ -12,6 +13,25 @@ namespace {
 void take_number(std::optional<std::uint64_t>& field, const std::string& option,
                  const std::string& text, std::uint64_t least, std::uint64_t most) {
     if (!text.empty()) field = whole_number(option, text, least, most);
+}
+
+// No two outputs in one file, and none over the configuration.
+void check_files(const SimOptions& sim) {
+    std::vector<std::string> files;
+    const auto add = [&](const std::string& file) {
+        if (file.empty() || file == "-" || file.starts_with("/dev/")) return;
+        for (const std::string& other : files) {
+            if (same_path(file, other)) wrong(in_quotes(file) + " would be written twice");
+        }
+        if (!sim.config_file.empty() && same_path(file, sim.config_file)) {
+            wrong("the output would overwrite the configuration " + in_quotes(file));
+        }
+        files.push_back(file);
+    };
+    for (const std::string& file : {sim.pcap, sim.pcap_a, sim.pcap_b, sim.binary}) add(file);
+    if (sim.truth.empty()) return;
+    add(sim.truth + ".top.csv");
+    add(sim.truth + ".final.csv");
 }
 
 // Exactly one place where the feed goes.
@@ -44,17 +64,10 @@ void check_output(SimOptions& sim) {
             "--port");
     }
     sim.output = given->output;
-    if (!sim.pcap_a.empty() && same_path(sim.pcap_a, sim.pcap_b)) {
-        wrong("--pcap-a and --pcap-b both write " + in_quotes(sim.pcap_a));
-    }
     if (sim.output == SimOutput::binary && sim.feed == wire::Protocol::iex_deep) {
         wrong("--binary is for itch50: a BinaryFILE holds ITCH messages");
     }
-    for (const std::string* file : {&sim.pcap, &sim.pcap_a, &sim.pcap_b, &sim.binary}) {
-        if (!file->empty() && !sim.config_file.empty() && same_path(*file, sim.config_file)) {
-            wrong("the output would overwrite the configuration " + in_quotes(*file));
-        }
-    }
+    check_files(sim);
 }
 
 }  // namespace
@@ -74,11 +87,15 @@ void check_sim(SimOptions& sim, const RawOptions& raw) {
     if (!raw.duration.empty()) {
         sim.duration_s = positive_number(raw.duration);
         if (!(*sim.duration_s > 0 && *sim.duration_s <= 1e6)) {
-            wrong("--duration must be seconds above 0, is " + in_quotes(raw.duration));
+            wrong("--duration must be seconds above 0, at most 1000000, is " +
+                  in_quotes(raw.duration));
         }
     }
     if (sim.messages && sim.duration_s) wrong("--messages and --duration exclude each other");
     if (!raw.speed.empty()) sim.speed = speed_of(raw.speed);
+    if (sim.speed.value_or(0) != 0 && sim.udp.empty() && sim.port.empty()) {
+        wrong("--speed is for --udp and --port: a file is written as fast as possible");
+    }
     if (sim.config_file.empty()) {
         if (!sim.feed) wrong("sim needs --feed itch50 or iex-deep");
         if (!sim.seed) wrong("sim needs --seed N");

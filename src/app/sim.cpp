@@ -35,7 +35,7 @@ std::string types_text(const sim::MessageOut& out) {
     return text;
 }
 
-std::string summary(const sim::Exchange& exchange, double wall_seconds) {
+std::string summary(const sim::Exchange& exchange, double wall_seconds, bool with_faults) {
     const sim::MarketDay& day = exchange.day();
     const sim::DayCounters& counters = day.counters();
     const match::Engine& engine = exchange.engine();
@@ -54,13 +54,14 @@ std::string summary(const sim::Exchange& exchange, double wall_seconds) {
         counters.broken_trades, engine.live_orders(), engine.live_levels(), engine.state_hash());
     for (std::size_t line = 0; line < exchange.lines(); ++line) {
         const sim::FaultCounters& faults = exchange.faults(line);
-        if (faults.frames_in == faults.frames_out && sim::to_string(faults) == "none") continue;
+        if (!with_faults) continue;
         text += fmt::format("faults of line {}: {}; {} packets in, {} out\n",
                             static_cast<char>('A' + line), sim::to_string(faults), faults.frames_in,
                             faults.frames_out);
     }
-    if (counters.session_restarts != 0) {
-        text += fmt::format("session restarts {}\n", counters.session_restarts);
+    if (with_faults) {
+        text += fmt::format("session restarts {}, sender restarts {}\n", counters.session_restarts,
+                            exchange.sender_restarts());
     }
     return text;
 }
@@ -113,7 +114,9 @@ int run_sim(const SimOptions& options) {
     if (stop_requested.load(std::memory_order_relaxed)) {
         fmt::print(stderr, "wirebook: stopped by a signal; the day was cut short, in order\n");
     }
-    fmt::print(stderr, "{}sent {}\n", summary(*exchange, wall), outlet.value()->summary());
+    fmt::print(stderr, "{}sent {}\n",
+               summary(*exchange, wall, !settings.value().exchange.faults.empty()),
+               outlet.value()->summary());
     if (!finished) return fail(exit_usage, finished.error().context);
     if (!truth_written) return fail(exit_usage, truth_written.error().context);
     return exit_done;

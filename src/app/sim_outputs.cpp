@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim_port.hpp"
+#include "wirebook/app/loop.hpp"
 #include "wirebook/core/clock.hpp"
 #include "wirebook/sim/file_sinks.hpp"
 #include "wirebook/sim/frame_merger.hpp"
@@ -86,7 +87,9 @@ private:
 class UdpOutlet final : public SimOutlet {
 public:
     UdpOutlet(sim::UdpSink sink, double speed)
-        : sink_(std::move(sink)), paced_(sink_, speed, TscClock::calibrate()), merger_(paced_) {}
+        : sink_(std::move(sink)),
+          paced_(sink_, speed, TscClock::calibrate(), &stop_requested),
+          merger_(paced_) {}
 
     void connect(sim::ExchangeOutputs& outputs) override {
         outputs.frame = [this](const sim::FrameView& frame) { merger_.on_frame(frame); };

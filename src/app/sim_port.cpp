@@ -8,6 +8,7 @@
 
 #include <utility>
 
+#include "wirebook/app/loop.hpp"
 #include "wirebook/core/clock.hpp"
 #include "wirebook/io/dpdk_sink.hpp"
 #include "wirebook/sim/frame_merger.hpp"
@@ -24,7 +25,9 @@ struct PortFrames {
 class PortOutlet final : public SimOutlet {
 public:
     PortOutlet(io::DpdkSink sink, double speed)
-        : port_{std::move(sink)}, paced_(port_, speed, TscClock::calibrate()), merger_(paced_) {}
+        : port_{std::move(sink)},
+          paced_(port_, speed, TscClock::calibrate(), &stop_requested),
+          merger_(paced_) {}
 
     void connect(sim::ExchangeOutputs& outputs) override {
         outputs.frame = [this](const sim::FrameView& frame) { merger_.on_frame(frame); };

@@ -70,7 +70,10 @@ Status add_faults(const SimOptions& options, const SimConfig& config, SimSetting
     std::vector<std::string> rules;
     for (std::size_t i = 0; i < config.lines.size(); ++i) {
         for (const std::string& fault : config.lines[i].faults) {
-            rules.push_back(std::string{static_cast<char>('A' + i)} + ":" + fault);
+            // A session is that of all lines, wherever its restart stands.
+            const char line =
+                fault.starts_with("session_restart") ? '*' : static_cast<char>('A' + i);
+            rules.push_back(std::string{line} + ":" + fault);
         }
     }
     // The command line's replace the configuration's.
@@ -149,6 +152,11 @@ Result<SimSettings> sim_settings(const SimOptions& options, const Config& config
     }
     const bool live_output = options.output == SimOutput::udp || options.output == SimOutput::port;
     settings.speed = options.speed.value_or(live_output ? 1 : 0);
+    if (exchange.lines.size() == 2 &&
+        exchange.lines[0].address.group == exchange.lines[1].address.group &&
+        exchange.lines[0].address.port == exchange.lines[1].address.port) {
+        return Error{EINVAL, "lines A and B have the same group in [sim]"};
+    }
     if (auto checked = check_sizes(exchange); !checked) return checked.error();
     if (auto added = add_faults(options, sim, settings); !added) return added.error();
     return settings;

@@ -115,9 +115,9 @@ Exchange::Exchange(Arena arena, match::Engine engine, const ExchangeOptions& opt
     day_ = std::make_unique<MarketDay>(engine_, listings_, activity_, *feed_, day);
     restarts_ = std::make_unique<RestartPlan>(
         options.faults, static_cast<std::uint8_t>(options.lines.size()), start_ns);
-    day_->on_time([this](std::int64_t time_ns) {
+    day_->on_time([this](std::int64_t time_ns, bool may_restart) {
         if (outputs_.no_frame_before) outputs_.no_frame_before(time_ns);
-        return !restarts_->empty() && session_restarted(time_ns);
+        return may_restart && !restarts_->empty() && session_restarted(time_ns);
     });
 }
 
@@ -139,6 +139,7 @@ bool Exchange::session_restarted(std::int64_t time_ns) {
             restarted = true;
         } else {
             out_->silence_until(restart.line, time_ns + restart.silence_ns);
+            ++sender_restarts_;
         }
     }
     return restarted;

@@ -129,7 +129,10 @@ Reason parse_restart(std::string_view rest, FaultRule& rule) {
 // What stands behind the chance: obligatory, optional, or none.
 Reason parse_second(std::string_view second, FaultRule& rule) {
     switch (rule.kind) {
-        case FaultKind::burst: return parse_number(second, 1'000'000'000, rule.amount);
+        case FaultKind::burst:
+            if (auto reason = parse_number(second, 1'000'000'000, rule.amount)) return reason;
+            if (rule.amount == 0) return "a burst has a mean length of 1 or more";
+            return std::nullopt;
         case FaultKind::reorder:
             if (auto reason = parse_number(second, 100'000, rule.amount)) return reason;
             if (rule.amount == 0) return std::string("reorder by 0 packets does nothing");

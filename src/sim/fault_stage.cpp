@@ -55,7 +55,11 @@ FaultStage::FaultStage(std::span<const FaultRule> rules, std::uint8_t line, std:
     : next_(std::move(next)), start_ns_(start_ns) {
     for (std::size_t i = 0; i < rules.size(); ++i) {
         if (rules[i].is_restart() || !rules[i].applies_to(line)) continue;
-        rules_.push_back({rules[i], Random::of_stream(seed, i * most_lines + line)});
+        std::uint64_t same_kind = 0;
+        for (std::size_t j = 0; j < i; ++j) same_kind += rules[j].kind == rules[i].kind ? 1U : 0U;
+        const std::uint64_t which =
+            same_kind * fault_kinds + static_cast<std::uint64_t>(rules[i].kind);
+        rules_.push_back({rules[i], Random::of_stream(seed, which * most_lines + line).next()});
     }
 }
 
@@ -71,13 +75,14 @@ void FaultStage::on_frame(const FrameView& original) {
     fate_.hold = 0;
     fate_.copies.clear();
     for (Rule& rule : rules_) {
-        if (fate_.lost) break;
-        if (rule.rule.range.contains(number, frame.time_ns - start_ns_)) {
-            apply(rule, frame, fate_);
-        } else {
+        if (!rule.rule.range.contains(number, frame.time_ns - start_ns_)) {
             rule.burst_left = 0;
+            continue;
         }
+        Random random = Random::of_stream(rule.seed, number);
+        if (strikes(rule, random) && !fate_.lost) apply(rule, random, frame, fate_);
     }
+    last_time_ns_ = std::max(last_time_ns_, original.time_ns);
     if (!fate_.lost) {
         if (fate_.hold != 0) {
             Held held{frame, {frame.bytes.begin(), frame.bytes.end()}, number + fate_.hold};
@@ -93,10 +98,10 @@ void FaultStage::on_frame(const FrameView& original) {
 
 void FaultStage::finish() {
     const std::uint64_t all = ~std::uint64_t{0};
-    release(all, 0);
+    release(all, last_time_ns_);
 }
 
-bool FaultStage::strikes(Rule& rule) {
+bool FaultStage::strikes(Rule& rule, Random& random) {
     switch (rule.rule.kind) {
         case FaultKind::dead: return true;
         case FaultKind::burst:
@@ -104,18 +109,16 @@ bool FaultStage::strikes(Rule& rule) {
                 --rule.burst_left;
                 return true;
             }
-            if (!rule.random.chance(rule.rule.chance)) return false;
-            rule.burst_left = rule.random.length(rule.rule.amount) - 1;
+            if (!random.chance(rule.rule.chance)) return false;
+            rule.burst_left = random.length(rule.rule.amount) - 1;
             return true;
-        default: return rule.random.chance(rule.rule.chance);
+        default: return random.chance(rule.rule.chance);
     }
 }
 
-void FaultStage::apply(Rule& rule, FrameView& frame, Fate& fate) {
-    if (!strikes(rule)) return;
+void FaultStage::apply(const Rule& rule, Random& random, FrameView& frame, Fate& fate) {
     const auto up_to = [&](std::int64_t most_ns) {
-        return static_cast<std::int64_t>(
-            rule.random.between(1, static_cast<std::uint64_t>(most_ns)));
+        return static_cast<std::int64_t>(random.between(1, static_cast<std::uint64_t>(most_ns)));
     };
     switch (rule.rule.kind) {
         case FaultKind::loss:
@@ -124,15 +127,15 @@ void FaultStage::apply(Rule& rule, FrameView& frame, Fate& fate) {
         case FaultKind::duplicate:
             fate.copies.push_back(rule.rule.time_ns == 0 ? 0 : up_to(rule.rule.time_ns));
             break;
-        case FaultKind::reorder: fate.hold = rule.random.between(1, rule.rule.amount); break;
+        case FaultKind::reorder: fate.hold = random.between(1, rule.rule.amount); break;
         case FaultKind::delay: fate.delay_ns += up_to(rule.rule.time_ns); break;
         case FaultKind::truncate:
         case FaultKind::shorten:
         case FaultKind::flip:
             if (!has_whole_payload(frame)) return;
-            if (rule.rule.kind == FaultKind::truncate) truncate(rule, frame);
-            if (rule.rule.kind == FaultKind::shorten) shorten(rule, frame);
-            if (rule.rule.kind == FaultKind::flip) flip(rule, frame);
+            if (rule.rule.kind == FaultKind::truncate) truncate(random, frame);
+            if (rule.rule.kind == FaultKind::shorten) shorten(random, frame);
+            if (rule.rule.kind == FaultKind::flip) flip(random, rule.rule.amount, frame);
             break;
         case FaultKind::sender_restart:
         case FaultKind::session_restart: return;
@@ -141,14 +144,14 @@ void FaultStage::apply(Rule& rule, FrameView& frame, Fate& fate) {
 }
 
 // Keeps all headers and less than the whole payload.
-void FaultStage::truncate(Rule& rule, FrameView& frame) {
+void FaultStage::truncate(Random& random, FrameView& frame) {
     const std::size_t payload = frame.bytes.size() - frame_header_bytes;
-    frame.bytes = frame.bytes.first(frame_header_bytes + rule.random.below(payload));
+    frame.bytes = frame.bytes.first(frame_header_bytes + random.below(payload));
 }
 
-void FaultStage::shorten(Rule& rule, FrameView& frame) {
+void FaultStage::shorten(Random& random, FrameView& frame) {
     const bool had_checksum = checksum_looks_right(frame.bytes);
-    truncate(rule, frame);
+    truncate(random, frame);
     const std::span<std::byte> bytes = own_copy(frame);
     constexpr std::size_t ip_at = sizeof(wire::EthernetHeader);
     constexpr std::size_t udp_at = ip_at + sizeof(wire::Ipv4Header);
@@ -158,14 +161,14 @@ void FaultStage::shorten(Rule& rule, FrameView& frame) {
     set_checksums(bytes, had_checksum);
 }
 
-void FaultStage::flip(Rule& rule, FrameView& frame) {
+void FaultStage::flip(Random& random, std::uint64_t bits, FrameView& frame) {
     const std::span<std::byte> bytes = own_copy(frame);
     const auto payload = bytes.subspan(frame_header_bytes);
     const auto turn_one = [&] {
-        const std::uint64_t bit = rule.random.below(payload.size() * 8);
+        const std::uint64_t bit = random.below(payload.size() * 8);
         payload[bit / 8] ^= std::byte{1} << static_cast<unsigned>(bit % 8);
     };
-    for (std::uint64_t i = 0; i < rule.rule.amount; ++i) turn_one();
+    for (std::uint64_t i = 0; i < bits; ++i) turn_one();
     // Several bits may add up to the same sum; one more is then seen for certain.
     if (checksum_looks_right(bytes)) turn_one();
 }

@@ -322,9 +322,8 @@ void MarketDay::system(SystemEvent event) {
     feed_.system(event, now_ns_);
 }
 
-// The first system event comes first, the others after what they are about.
+// In the order of a day: orders come in system hours, market hours begin with books that are there.
 void MarketDay::announce_again() {
-    if (told_.empty()) return;
     ++counters_.session_restarts;
     feed_.system(told_.front(), now_ns_);
     const auto count = static_cast<std::uint32_t>(listings_.size());
@@ -332,8 +331,9 @@ void MarketDay::announce_again() {
         feed_.directory(i, now_ns_);
         feed_.trading_state(i, engine_.state(i), now_ns_);
     }
+    feed_.system(told_[1], now_ns_);
     for (std::uint32_t i = 0; i < count; ++i) feed_.announce_orders(i, now_ns_);
-    for (std::size_t i = 1; i < told_.size(); ++i) feed_.system(told_[i], now_ns_);
+    for (std::size_t i = 2; i < told_.size(); ++i) feed_.system(told_[i], now_ns_);
 }
 
 void MarketDay::tick() {
@@ -343,7 +343,8 @@ void MarketDay::tick() {
 void MarketDay::move_to(std::int64_t time_ns) {
     now_ns_ = time_ns;
     feed_.advance(now_ns_);
-    if (session_restarted_ && session_restarted_(now_ns_)) announce_again();
+    const bool may_restart = told_.size() >= 2;  // start of messages, start of system hours
+    if (on_time_ && on_time_(now_ns_, may_restart)) announce_again();
 }
 
 std::uint64_t MarketDay::left() const noexcept {

@@ -16,6 +16,11 @@ using match::TimeInForce;
 constexpr std::uint32_t no_slot = std::numeric_limits<std::uint32_t>::max();
 constexpr std::int64_t highest_price_e4 = 1'990'000'000;  // ITCH: 200,000 dollars
 
+// Hundredths of a cent are for prices below a dollar.
+std::int64_t highest_price(const Listing& listing) noexcept {
+    return listing.tick_e4 == 1 ? 9'999 : highest_price_e4 / listing.tick_e4 * listing.tick_e4;
+}
+
 }  // namespace
 
 OrderFlow::OrderFlow(const match::Engine& engine, const std::vector<Listing>& listings,
@@ -102,7 +107,7 @@ void OrderFlow::walk(Instrument& instrument, const Listing& listing, const Touch
         if (instrument.fair_e4 < middle - 4 * tick) step = tick;
     }
     const std::int64_t low = std::max(tick, listing.price_e4 / 2 / tick * tick);
-    const std::int64_t high = std::min(highest_price_e4, listing.price_e4 * 2);
+    const std::int64_t high = std::min(highest_price(listing), listing.price_e4 * 2);
     instrument.fair_e4 = std::clamp(instrument.fair_e4 + step, low, high);
 }
 
@@ -142,7 +147,7 @@ std::int64_t OrderFlow::passive_price(std::uint32_t index, Side side, const Touc
     // Far orders of cheap stocks would be below nothing.
     if (price < tick) price = tick * (1 + ticks % std::max<std::int64_t>(1, own / tick / 2 + 1));
     if (other != 0 && buys && price >= other) price = other - tick;
-    return std::clamp(price, tick, highest_price_e4 / tick * tick);
+    return std::clamp(price, tick, highest_price(listings_[index]));
 }
 
 std::uint64_t OrderFlow::draw_quantity() {
@@ -204,7 +209,9 @@ void OrderFlow::decorate(Request& request, const Touch& touch, FlowMode mode) {
         const std::int64_t fair = instruments_[request.instrument].fair_e4 / tick * tick;
         if (random_.below(3) == 0) {
             request.price =
-                request.side == Side::bid ? fair + beyond : std::max(tick, fair - beyond);
+                request.side == Side::bid
+                    ? std::min(highest_price(listings_[request.instrument]), fair + beyond)
+                    : std::max(tick, fair - beyond);
         }
     }
 }
@@ -233,8 +240,8 @@ Request OrderFlow::take(std::uint32_t index, const Touch& touch) {
         through = static_cast<std::int64_t>(random_.between(1, 4));
     }
     request.quantity = std::clamp<std::uint64_t>(request.quantity, 1, 50'000);
-    request.price =
-        std::clamp(best + (buys ? through : -through) * tick, tick, highest_price_e4 / tick * tick);
+    request.price = std::clamp(best + (buys ? through : -through) * tick, tick,
+                               highest_price(listings_[index]));
     const std::uint64_t how = random_.below(100);
     if (how < 65) request.time_in_force = TimeInForce::immediate_or_cancel;
     if (how >= 65 && how < 75) request.time_in_force = TimeInForce::fill_or_kill;

@@ -11,7 +11,9 @@ namespace wirebook::sim {
 Result<OutputFile> OutputFile::create(const std::string& path) {
     OutputFile file;
     file.path_ = path;
-    file.descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    file.descriptor_ = path == "-"
+                           ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
+                           : ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (file.descriptor_ < 0) return errno_error("create " + path, errno);
     file.buffer_.reserve(buffer_bytes);
     return file;

@@ -27,7 +27,7 @@ struct DeepListing {
     switch (state) {
         case match::TradingState::continuous: return 'T';
         case match::TradingState::quotation: return 'O';
-        case match::TradingState::paused: return 'P';
+        case match::TradingState::paused:  // P would take orders already
         case match::TradingState::closed:
         case match::TradingState::halted: break;
     }

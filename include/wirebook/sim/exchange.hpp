@@ -75,6 +75,7 @@ public:
     [[nodiscard]] const FaultCounters& faults(std::size_t line) const noexcept {
         return stages_[line]->counters();
     }
+    [[nodiscard]] std::uint64_t sender_restarts() const noexcept { return sender_restarts_; }
     [[nodiscard]] std::size_t lines() const noexcept { return stages_.size(); }
 
 private:
@@ -103,6 +104,7 @@ private:
     std::unique_ptr<Feed> feed_;
     std::unique_ptr<MarketDay> day_;
     std::unique_ptr<RestartPlan> restarts_;
+    std::uint64_t sender_restarts_ = 0;
 };
 
 }  // namespace wirebook::sim

@@ -1,8 +1,9 @@
 // Faults on purpose in the frames of one line, between the framer and what sends them.
 //
-// The rules of the line apply in the order they were given, until one loses the frame. Each rule
-// has a random generator of its own (seed, line, place in the list): what one does to how many
-// frames changes no other. Without rules every frame passes on untouched.
+// The rules of the line apply in the order they were given, until one loses the frame. What a rule
+// draws for a frame depends on the seed, the line, the rule's kind, how many of that kind come
+// before it, and the frame's number alone: other rules change nothing of it. Without rules every
+// frame passes on untouched.
 //
 // `delay`, and `duplicate` with a time, give frames a later time than their successors': a
 // FrameMerger has to follow. `reorder` does not: the frame gets the time of the one it comes after.
@@ -54,7 +55,7 @@ public:
 private:
     struct Rule {
         FaultRule rule;
-        Random random;
+        std::uint64_t seed = 0;
         std::uint64_t burst_left = 0;  // frames that a burst still takes
     };
     struct Held {
@@ -70,11 +71,11 @@ private:
         std::vector<std::int64_t> copies;  // how much later
     };
 
-    void apply(Rule& rule, FrameView& frame, Fate& fate);
-    [[nodiscard]] bool strikes(Rule& rule);
-    void truncate(Rule& rule, FrameView& frame);
-    void shorten(Rule& rule, FrameView& frame);
-    void flip(Rule& rule, FrameView& frame);
+    void apply(const Rule& rule, Random& random, FrameView& frame, Fate& fate);
+    [[nodiscard]] static bool strikes(Rule& rule, Random& random);
+    void truncate(Random& random, FrameView& frame);
+    void shorten(Random& random, FrameView& frame);
+    void flip(Random& random, std::uint64_t bits, FrameView& frame);
     [[nodiscard]] std::span<std::byte> own_copy(FrameView& frame);
     void release(std::uint64_t number, std::int64_t time_ns);
     void pass_on(FrameView frame, std::int64_t time_ns);
@@ -84,6 +85,7 @@ private:
     std::vector<std::byte> scratch_;  // the frame, where it is changed
     Next next_;
     std::int64_t start_ns_;
+    std::int64_t last_time_ns_ = 0;
     FaultCounters counters_;
     Fate fate_;
 };

@@ -56,11 +56,11 @@ public:
     MarketDay(match::Engine& engine, const std::vector<Listing>& listings,
               const ActivityTable& activity, Feed& feed, const DayOptions& options);
 
-    // Asked whenever time has moved on, between requests: true where the feed has just begun a new
-    // session, and all has to be announced again.
-    void on_time(std::function<bool(std::int64_t time_ns)> session_restarted) {
-        session_restarted_ = std::move(session_restarted);
-    }
+    // Called whenever time has moved on, between requests. `may_restart`: system hours have begun;
+    // then it returns true where the feed has just begun a new session, and all has to be announced
+    // again.
+    using OnTime = std::function<bool(std::int64_t time_ns, bool may_restart)>;
+    void on_time(OnTime called) { on_time_ = std::move(called); }
 
     // Runs the day. `keep_going` is asked now and then; the day ends in order when it says no, the
     // messages left out.
@@ -129,7 +129,7 @@ private:
     Random random_;
     OrderFlow flow_;
     Arrivals arrivals_;
-    std::function<bool(std::int64_t)> session_restarted_;
+    OnTime on_time_;
     std::vector<SystemEvent> told_;  // system events so far
     bool full_day_ = false;
     std::int64_t start_ns_ = 0;

@@ -19,7 +19,7 @@ namespace wirebook::sim {
 
 class OutputFile {
 public:
-    // Made anew, or emptied; a pipe or a device is taken as it is.
+    // Made anew, or emptied; a pipe or a device is taken as it is; "-" is stdout.
     [[nodiscard]] static Result<OutputFile> create(const std::string& path);
 
     OutputFile(OutputFile&& other) noexcept { swap(other); }

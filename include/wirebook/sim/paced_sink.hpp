@@ -7,6 +7,8 @@
 
 #include <time.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
 
 #include "wirebook/core/clock.hpp"
@@ -18,9 +20,12 @@ namespace wirebook::sim {
 template <FrameSink Next>
 class PacedSink {
 public:
-    // `speed`: 1 as simulated, N that many times faster; 0: flat out.
-    PacedSink(Next& next, double speed, const TscClock& clock) noexcept
+    // `speed`: 1 as simulated, N that many times faster; 0: flat out. Once `stop` is set, the rest
+    // goes out without a pace.
+    PacedSink(Next& next, double speed, const TscClock& clock,
+              const std::atomic<bool>* stop = nullptr) noexcept
         : next_(next),
+          stop_(stop),
           clock_(clock),
           pacer_(clock.ns_per_tick, speed > 0 ? speed : 1.0),
           paced_(speed > 0) {}
@@ -36,11 +41,17 @@ public:
 private:
     static constexpr std::int64_t wake_early_ns = 100'000;  // what a sleep may take too long
 
+    static constexpr std::int64_t longest_sleep_ns = 20'000'000;  // until `stop` is looked at
+
+    [[nodiscard]] bool stopped() const noexcept {
+        return stop_ != nullptr && stop_->load(std::memory_order_relaxed);
+    }
     void wait_for(std::uint64_t due_tsc) noexcept {
         for (std::uint64_t now = rdtsc(); now < due_tsc; now = rdtsc()) {
+            if (stopped()) return;
             const std::int64_t left_ns = clock_.ns_from_ticks(due_tsc - now);
             if (left_ns > 2 * wake_early_ns) {
-                sleep(left_ns - wake_early_ns);
+                sleep(std::min(left_ns - wake_early_ns, longest_sleep_ns));
             } else {
                 pause();
             }
@@ -55,6 +66,7 @@ private:
     }
 
     Next& next_;
+    const std::atomic<bool>* stop_;
     TscClock clock_;
     io::Pacer pacer_;
     std::int64_t latest_ns_ = 0;
