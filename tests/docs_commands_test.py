@@ -72,7 +72,6 @@ RULES = [
     Rule(r'--speed 1 --publish .*&\n.*tail ', replace={'--speed 1 ': '--speed 4 ',
                                                        'tail demo': 'tail demo --count 20'}),
     Rule(r'--speed 1 ', replace=FAST),
-    Rule(r'^chrt ', replace={'chrt -f 50 ': ''}),  # needs root
     Rule(r'^build/wirebook tail demo$', 'needs the replay in the block before it, which runs it'),
     Rule(r'run -c FILE', replace={'FILE': 'port.toml'}, needs=DPDK),
     Rule(r'^cat > try\.toml', replace={'CAPTURE.pcap': 'day.pcap', 'GROUP:PORT': 'SAMPLE_GROUP',
