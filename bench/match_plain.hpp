@@ -68,6 +68,7 @@ private:
     template <class Sink>
     void reject(const Request& r, Reason reason, Sink& sink) {
         Report report;
+        report.flags = report_flag::answer;
         report.reason = reason;
         Order order{};
         order.id = r.order_id;
@@ -106,7 +107,7 @@ private:
         }
     }
     template <class Sink>
-    void run(const Request& r, Order order, bool rests, Sink& sink) {
+    void run(const Request& r, Order order, bool rests, bool answers, Sink& sink) {
         Book& book = books_[order.instrument];
         if (order.side == Side::bid) {
             match_with(r, book.asks, order, sink);
@@ -118,6 +119,7 @@ private:
         report.reference = order.reference;
         report.quantity = order.quantity;
         report.flags = rests ? report_flag::displayed : report_flag::last;
+        if (answers) report.flags |= report_flag::answer;
         if (rests) {
             Queue& queue =
                 order.side == Side::bid ? book.bids[order.price] : book.asks[order.price];
@@ -139,11 +141,16 @@ private:
         }
         const Order order{r.order_id,   ++references_, r.price,    r.quantity,
                           r.instrument, r.participant, r.producer, r.side};
-        Report report;
-        report.reference = order.reference;
-        report.quantity = r.quantity;
-        tell(r, ReportKind::accepted, order, sink, report);
-        run(r, order, r.time_in_force == TimeInForce::day, sink);
+        const bool rests = r.time_in_force == TimeInForce::day;
+        const bool alone = rests && !would_match(order);
+        if (!alone) {
+            Report report;
+            report.flags = report_flag::answer;
+            report.reference = order.reference;
+            report.quantity = r.quantity;
+            tell(r, ReportKind::accepted, order, sink, report);
+        }
+        run(r, order, rests, alone, sink);
     }
     void take_out(Queue::iterator order) {
         Book& book = books_[order->instrument];
@@ -170,10 +177,9 @@ private:
         Report report;
         report.reference = order.reference;
         report.quantity = order.quantity;
-        tell(r, ReportKind::accepted, order, sink, report);
         take_out(found->second);
         report.reason = Reason::cancelled;
-        report.flags = report_flag::displayed | report_flag::last;
+        report.flags = report_flag::displayed | report_flag::last | report_flag::answer;
         tell(r, ReportKind::removed, order, sink, report);
     }
     [[nodiscard]] bool would_match(const Order& order) const {
@@ -203,14 +209,16 @@ private:
         report.reference = original.reference;
         report.new_reference = order.reference;
         report.quantity = r.quantity;
-        tell(r, ReportKind::accepted, order, sink, report);
         take_out(found->second);
-        report.flags = report_flag::displayed;
         if (would_match(order)) {
+            report.flags = report_flag::answer;
+            tell(r, ReportKind::accepted, order, sink, report);
+            report.flags = report_flag::displayed;
             tell(r, ReportKind::removed, original, sink, report);
-            run(r, order, true, sink);
+            run(r, order, true, false, sink);
             return;
         }
+        report.flags = report_flag::displayed | report_flag::answer;
         Book& book = books_[order.instrument];
         Queue& queue = order.side == Side::bid ? book.bids[order.price] : book.asks[order.price];
         queue.push_back(order);

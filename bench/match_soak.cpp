@@ -136,7 +136,7 @@ private:
         Ack ack;
         std::uint64_t acks = 0;
         while (producer.poll(ack)) {
-            if (!is_acknowledgement(ack.report.kind)) {
+            if (!is_acknowledgement(ack.report)) {
                 others += 1;
                 continue;
             }

@@ -39,6 +39,7 @@ struct Candidate {
 };
 
 constexpr Candidate candidates[] = {
+    {"no pool: the loop alone", nullptr, measure<NoPool>},
     {"slab, a pool a thread", nullptr, measure<OwnSlab>},
     {"thread_local stack", nullptr, measure<ThreadLocalPool>},
     {"pmr monotonic", nullptr, measure<MonotonicPool>},

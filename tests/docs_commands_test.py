@@ -67,7 +67,7 @@ RULES = [
     Rule(r'^wirebook replay \(FILE', 'a synopsis'),
     Rule(r'^taskset -c 1$', 'a prefix'),
     Rule(r'^build/wirebook run -c dpdk-config/samples/af_packet\.toml', NIC),
-    Rule(r'^build-fuzz/', 'needs a build with clang and -Dfuzz=true; tests/run.sh has the targets'),
+    Rule(r'^build-asan/', 'needs a build with clang and -Dfuzz=true; tests/run.sh has the targets'),
 
     Rule(r'--speed 1 --publish .*&\n.*tail ', replace={'--speed 1 ': '--speed 4 ',
                                                        'tail demo': 'tail demo --count 20'}),
@@ -216,7 +216,8 @@ def scratch(folder):
     (folder / 'day.pcap.gz').write_bytes(gzip.compress(sample.read_bytes(), 1))
     for source in (ROOT / 'dpdk-config/samples').glob('*.toml'):
         shutil.copy(source, folder)
-    for name, source in {'mine.cpp': 'top_of_book.cpp', 'embed_books.cpp': 'embed_books.cpp'}.items():
+    for name, source in {'mine.cpp': 'top_of_book.cpp', 'embed_books.cpp': 'embed_books.cpp',
+                         'reader.c': 'reader.c'}.items():
         shutil.copy(ROOT / 'examples' / source, folder / name)
     environment = installed(folder)
     flags = subprocess.run(['pkg-config', '--cflags', 'wirebook-ring'], env=environment, check=True,

@@ -65,7 +65,9 @@ struct HashEngine {
         report.time_ns = request.time_ns;
         report.number = ++reports;
         report.kind = applied % 3 == 0 ? match::ReportKind::rejected : match::ReportKind::accepted;
+        report.flags = match::report_flag::answer;
         sink.on_report(report);
+        report.flags = 0;
         if (applied % 3 == 0) return;
         report.kind = match::ReportKind::added;
         report.number = ++reports;

@@ -114,6 +114,39 @@ TEST_CASE("gateway: reports go to whom they concern, in the engine's order", "[m
     CHECK(tape.released == 4);
 }
 
+TEST_CASE("gateway: who entered an order hears what another producer did to it", "[match]") {
+    Arena arena = must_make_arena(std::size_t{4} << 20U);
+    RealEngine engine;
+    NoTape tape;
+    auto gateway = must_make(arena, small_gateway(2), *engine, nullptr, tape);
+    Producer owner = gateway.producer(0);
+    Producer other = gateway.producer(1);
+    Request open;
+    open.kind = RequestKind::set_state;
+    open.state = TradingState::continuous;
+    Request enter;
+    enter.order_id = 7;
+    enter.price = 1'000;
+    enter.quantity = 100;
+    Request cancel;
+    cancel.kind = RequestKind::cancel;
+    cancel.order_id = 7;
+    REQUIRE(owner.push(open) == PushResult::pushed);
+    REQUIRE(owner.push(enter) == PushResult::pushed);
+    REQUIRE(other.push(cancel) == PushResult::pushed);
+    CHECK(gateway.poll() == 3);
+    const auto answered = read_all(other);
+    REQUIRE(answered.size() == 1);
+    CHECK(answered[0].report.kind == ReportKind::removed);
+    CHECK(is_acknowledgement(answered[0].report));
+    const auto heard = read_all(owner);
+    REQUIRE(heard.size() == 4);  // accepted, state_changed, added, removed
+    CHECK(heard[3].report.kind == ReportKind::removed);
+    CHECK_FALSE(is_acknowledgement(heard[3].report));
+    CHECK(owner.unacknowledged() == 0);
+    CHECK(other.unacknowledged() == 0);
+}
+
 TEST_CASE("gateway: a report for a producer that is not there is counted", "[match]") {
     Arena arena = must_make_arena(std::size_t{4} << 20U);
     HashEngine engine;
@@ -176,7 +209,7 @@ TEST_CASE("gateway: a journal that does not get on leaves requests in the queue,
     CHECK(gateway.poll() == 0);
     std::uint64_t acknowledged = 0;
     for (const Ack& ack : read_all(producer))
-        acknowledged += is_acknowledgement(ack.report.kind) ? 1U : 0U;
+        acknowledged += is_acknowledgement(ack.report) ? 1U : 0U;
     CHECK(acknowledged == 16);
     CHECK(producer.unacknowledged() == 0);
 }
@@ -193,15 +226,14 @@ TEST_CASE("gateway: a producer that reads nothing stops only itself", "[match]")
         REQUIRE(reading.push(request_of(i, 0)) == PushResult::pushed);
         while (gateway.poll() != 0) {
         }
-        for (const Ack& ack : read_all(reading))
-            read += is_acknowledgement(ack.report.kind) ? 1U : 0U;
+        for (const Ack& ack : read_all(reading)) read += is_acknowledgement(ack.report) ? 1U : 0U;
     }
     CHECK(refused == 2000 - 16);
     CHECK(read == 2000);
     CHECK(reading.lost() == 0);
     const auto late = read_all(deaf);
     CHECK(std::count_if(late.begin(), late.end(),
-                        [](const Ack& ack) { return is_acknowledgement(ack.report.kind); }) == 16);
+                        [](const Ack& ack) { return is_acknowledgement(ack.report); }) == 16);
     CHECK(gateway.counters().lost > 0);
     REQUIRE(deaf.push(request_of(1)) == PushResult::pushed);
     CHECK(gateway.poll() == 1);
@@ -268,7 +300,7 @@ TEST_CASE("gateway: threads at full speed; the journal makes the same engine aga
                         producer.push(request_of(id, (p + 1) % producers)) != PushResult::pushed)
                         std::this_thread::yield();
                     while (producer.poll(ack)) {
-                        if (!is_acknowledgement(ack.report.kind)) continue;
+                        if (!is_acknowledgement(ack.report)) continue;
                         wrong[p] += ack.report.order_id == read ? 0U : 1U;
                         read += 1;
                     }

@@ -64,8 +64,11 @@ void produce(Producer producer, std::uint64_t seed, std::uint64_t first_id, Diar
         else
             std::this_thread::yield();
         while (producer.poll(ack)) {
-            if (!is_acknowledgement(ack.report.kind) || count == entries) continue;
-            diary.heard[self][count] = {ack.sequence, ack.report.order_id};
+            if (!is_acknowledgement(ack.report) || count == entries) continue;
+            // A replacement's answer has the new order's id, and the request's beside it.
+            const bool replaced = ack.report.kind == match::ReportKind::replaced;
+            diary.heard[self][count] = {
+                ack.sequence, replaced ? ack.report.contra_order_id : ack.report.order_id};
             diary.acknowledged[self].store(++count, std::memory_order_release);
         }
     }

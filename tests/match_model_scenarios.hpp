@@ -268,6 +268,7 @@ private:
     Report report(ReportKind kind) {
         Report made;
         made.kind = kind;
+        if (kind == ReportKind::accepted) made.flags = match::report_flag::answer;
         made.reference = ++reports;
         made.quantity = ~reports;
         return made;

@@ -52,6 +52,7 @@ Report report_of(ReportKind kind, std::uint64_t id = 0) {
     Report report;
     report.kind = kind;
     report.order_id = id;
+    if (kind == ReportKind::accepted) report.flags = match::report_flag::answer;
     return report;
 }
 

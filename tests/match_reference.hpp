@@ -127,6 +127,7 @@ private:
     }
     void reject(const Request& r, Reason reason) {
         Report report = about(r, ReportKind::rejected);
+        report.flags = report_flag::answer;
         report.reason = reason;
         report.price = r.price;
         report.quantity = r.quantity;
@@ -226,11 +227,12 @@ private:
             tell(added);
         }
     }
-    void remove(const Request& r, const RefOrder order, Reason reason) {
+    void remove(const Request& r, const RefOrder order, Reason reason, bool answers = false) {
         take(order);
         Report report = about(r, ReportKind::removed, order);
         report.reason = reason;
         report.flags |= report_flag::last;
+        if (answers) report.flags |= report_flag::answer;
         report.quantity = order.shown;
         tell(report);
     }
@@ -325,15 +327,13 @@ private:
         if (rests && !room_for(order, nullptr)) return reject(r, Reason::no_room);
 
         order.reference = ++references_;
-        Report accepted = about(r, ReportKind::accepted);
-        accepted.side = r.side;
-        accepted.reference = order.reference;
-        accepted.price = order.price;
-        accepted.quantity = r.quantity;
-        tell(accepted);
-        run(r, order, matches, rests);
+        // One report is all where the order only joins its queue, and shows all of it.
+        const bool alone = rests && !(matches && best_against(order) != nullptr) &&
+                           (order.display == 0 || order.display >= r.quantity);
+        if (!alone) accept(r, order, r.quantity);
+        run(r, order, matches, rests, alone);
     }
-    void run(const Request& r, RefOrder& order, bool matches, bool rests) {
+    void run(const Request& r, RefOrder& order, bool matches, bool rests, bool answers) {
         std::uint64_t left = r.quantity;
         if (matches) left = match(r, order, left);
         if (left == 0) return;
@@ -341,12 +341,19 @@ private:
         split(order, left);
         put(order);
         Report added = about(r, ReportKind::added, order);
+        if (answers) added.flags |= report_flag::answer;
         added.quantity = order.shown;
         tell(added);
     }
 
+    void accept(const Request& r) {
+        Report accepted = about(r, ReportKind::accepted);
+        accepted.flags = report_flag::answer;
+        tell(accepted);
+    }
     void accept(const Request& r, const RefOrder& order, std::uint64_t quantity) {
         Report accepted = about(r, ReportKind::accepted);
+        accepted.flags = report_flag::answer;
         accepted.instrument = order.instrument;
         accepted.side = order.side;
         accepted.reference = order.reference;
@@ -357,8 +364,9 @@ private:
     void cancel(const Request& r) {
         const RefOrder* order = owned(r);
         if (order == nullptr) return reject(r, Reason::unknown_order);
-        accept(r, *order, order->shown + order->reserve);
-        remove(r, *order, Reason::cancelled);
+        const bool alone = order->reserve == 0;
+        if (!alone) accept(r, *order, order->shown + order->reserve);
+        remove(r, *order, Reason::cancelled, alone);
     }
     void reduce(const Request& r) {
         const RefOrder* found = owned(r);
@@ -366,8 +374,9 @@ private:
         if (!quantity_ok(r.quantity, found->instrument)) return reject(r, Reason::bad_quantity);
         RefOrder& order = orders_.at(r.order_id);
         const std::uint64_t all = order.shown + order.reserve;
-        accept(r, order, std::min(r.quantity, all));
-        if (r.quantity >= all) return remove(r, order, Reason::cancelled);
+        const bool alone = order.reserve == 0;
+        if (!alone) accept(r, order, std::min(r.quantity, all));
+        if (r.quantity >= all) return remove(r, order, Reason::cancelled, alone);
         const std::uint64_t unseen = std::min(r.quantity, order.reserve);
         order.reserve -= unseen;
         if (unseen != 0) {
@@ -380,6 +389,7 @@ private:
         order.shown -= r.quantity - unseen;
         if (r.quantity == unseen) return;
         Report report = about(r, ReportKind::reduced, order);
+        if (alone) report.flags |= report_flag::answer;
         report.quantity = r.quantity - unseen;
         report.left = order.shown;
         tell(report);

@@ -35,22 +35,24 @@ inline void Reference::replace(const Request& r) {
     if (!room_for(order, &original)) return reject(r, Reason::no_room);
 
     order.reference = ++references_;
-    Report accepted = about(r, ReportKind::accepted);
-    accepted.instrument = original.instrument;
-    accepted.side = original.side;
-    accepted.reference = original.reference;
-    accepted.new_reference = order.reference;
-    accepted.price = order.price;
-    accepted.quantity = r.quantity;
-    tell(accepted);
     if (at_once || original.kind != Kind::displayed) {
+        Report accepted = about(r, ReportKind::accepted);
+        accepted.flags = report_flag::answer;
+        accepted.instrument = original.instrument;
+        accepted.side = original.side;
+        accepted.reference = original.reference;
+        accepted.new_reference = order.reference;
+        accepted.price = order.price;
+        accepted.quantity = r.quantity;
+        tell(accepted);
         remove(r, original, Reason::cancelled);
-        return run(r, order, matches, true);
+        return run(r, order, matches, true, false);
     }
     take(original);
     split(order, r.quantity);
     put(order);
     Report report = about(r, ReportKind::replaced, order);
+    report.flags |= report_flag::answer;
     report.reference = original.reference;
     report.new_reference = order.reference;
     report.contra_order_id = original.id;
@@ -64,7 +66,7 @@ inline void Reference::set_state(const Request& r) {
     if (r.state == TradingState::continuous && crossed(r.instrument)) {
         return reject(r, Reason::book_crossed);
     }
-    tell(about(r, ReportKind::accepted));
+    accept(r);
     instruments_[r.instrument].state = r.state;
     Report report = about(r, ReportKind::state_changed);
     report.state = r.state;
@@ -173,7 +175,7 @@ inline void Reference::make_cross(const Request& r) {
 inline void Reference::auction(const Request& r) {
     if (static_cast<int>(r.cross) > 2) return reject(r, Reason::bad_request);
     if (r.instrument >= options_.instruments) return reject(r, Reason::unknown_instrument);
-    tell(about(r, ReportKind::accepted));
+    accept(r);
     if (r.kind == RequestKind::cross) return make_cross(r);
     const Auction near = price_of(r.instrument, r.cross, false);
     Report report = about(r, ReportKind::imbalance);

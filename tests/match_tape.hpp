@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <vector>
@@ -120,6 +121,8 @@ class TapeSink {
 public:
     explicit TapeSink(const Engine& engine) : tape(engine.instruments()), engine_(&engine) {}
 
+    // Full of rubbish, so that a byte which the engine does not write is seen.
+    [[nodiscard]] void* report_place() noexcept { return std::memset(&room_, 0xA5, sizeof(room_)); }
     void on_report(const Report& report) noexcept {
         reports.push_back(report);
         tape.apply(report);
@@ -137,6 +140,7 @@ public:
 
 private:
     const Engine* engine_;
+    std::array<std::uint64_t, sizeof(Report) / sizeof(std::uint64_t)> room_{};
 };
 
 }  // namespace match_tape

@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 
+from mutant_choice import chosen
+
 ROOT = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else '.').resolve()
 COMPILER = sys.argv[2] if len(sys.argv) > 2 else os.environ.get('CXX', 'g++')
 HEADER = 'include/wirebook/ring/protocol.hpp'
@@ -107,12 +109,12 @@ def main():
     for name, text in MUTANTS.items():
         assert text != SOURCE, f'{name}: changes nothing'
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
-        names = ['unmutated', *MUTANTS]
+        names = ['unmutated', *chosen(MUTANTS)]
         for name, (alive, said) in zip(names, pool.map(survives, names)):
             print(f'{name:24s} {"passes" if alive else "noticed"}  {said if not alive else ""}', flush=True)
             if alive != (name == 'unmutated'):
                 failures.append(f'{name}: {"survives" if alive else "faults"}')
-    print('\n'.join(failures) or f'{len(MUTANTS)} mutants, none survives')
+    print('\n'.join(failures) or f'{len(names) - 1} of {len(MUTANTS)} mutants, none survives')
     return bool(failures)
 
 

@@ -91,6 +91,7 @@ Report report_of(ReportKind kind, std::uint8_t flags = match::report_flag::displ
     Report report;
     report.kind = kind;
     report.flags = flags;
+    if (kind == ReportKind::accepted) report.flags = match::report_flag::answer;
     report.side = Side::ask;
     report.instrument = 0;
     report.reference = 0x0102030405060708;

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <memory>
 #include <memory_resource>
+#include <utility>
 #include <vector>
 
 #ifdef WIREBOOK_BOOST_POOL
@@ -31,6 +32,31 @@ public:
         void give_back(Object* object) noexcept { pool->give_back(object); }
         Arena arena;
         std::unique_ptr<SlabPool<Object>> pool;
+    };
+    Local local(unsigned) { return Local(objects_); }
+
+private:
+    std::size_t objects_;
+};
+
+// No pool: what is taken is what was given back just before. What the loops of measure.hpp cost by
+// themselves, with the misses that come from touching the objects.
+template <class ObjectType>
+class NoPool {
+public:
+    using Object = ObjectType;
+    NoPool(std::size_t objects, unsigned threads) : objects_(objects / threads) {}
+    struct Local {
+        explicit Local(std::size_t objects) : storage(objects) {}
+        Object* take() noexcept {
+            if (last == nullptr) [[unlikely]]
+                return &storage.objects()[fresh++];
+            return std::exchange(last, nullptr);
+        }
+        void give_back(Object* object) noexcept { last = object; }
+        Storage<Object> storage;
+        std::size_t fresh = 0;
+        Object* last = nullptr;
     };
     Local local(unsigned) { return Local(objects_); }
 

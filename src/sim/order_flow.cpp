@@ -84,7 +84,7 @@ OrderFlow::Action OrderFlow::choose(const Instrument& instrument, FlowMode mode)
     if (drawn < 852) return Action::cancel;
     if (drawn < 958) return Action::replace;
     if (drawn < 978) return Action::reduce;
-    return drawn < 991 ? Action::take : Action::add;
+    return drawn < 994 ? Action::take : Action::add;
 }
 
 OrderFlow::Touch OrderFlow::touch(std::uint32_t instrument) const {
@@ -234,12 +234,12 @@ Request OrderFlow::take(std::uint32_t index, const Touch& touch) {
     std::int64_t through = 0;
     request.quantity = std::min<std::uint64_t>(draw_quantity(), std::max<std::uint64_t>(there, 1));
     if (kind < 50) request.quantity = (request.quantity + 1) / 2;
-    if (kind >= 88) request.quantity = there;
-    if (kind >= 96) {  // sweeps several levels
-        request.quantity = there * 2 + 100;
+    if (kind >= 88) request.quantity = std::min<std::uint64_t>(there, 1'000);
+    if (kind >= 96) {  // sweeps levels, where they are thin
+        request.quantity = std::min<std::uint64_t>(there * 2 + 100, 3'000);
         through = static_cast<std::int64_t>(random_.between(1, 4));
     }
-    request.quantity = std::clamp<std::uint64_t>(request.quantity, 1, 50'000);
+    request.quantity = std::max<std::uint64_t>(request.quantity, 1);
     request.price = std::clamp(best + (buys ? through : -through) * tick, tick,
                                highest_price(listings_[index]));
     const std::uint64_t how = random_.below(100);

@@ -5,11 +5,11 @@
 // compare-exchange of one word. The owner, when its own list is empty, takes everything that was
 // handed back by one exchange, and has its new list: no object is looked at on the way.
 //
-// MEMORY ORDER. The word is 0, or (objects in the chain << 32) | (index of its first + 1). Links
-// and objects are plain memory. A freeing thread, with a chain of its own and the word as it last
+// MEMORY ORDER. The word is 0, or index + 1 of the first object of the chain. Links and objects are
+// plain memory. A freeing thread, with a chain of its own and the word as it last
 // saw it (`before`: a guess, H2 finds out):
 //   H1  last->next = the first object of `before`, or none
-//   H2  word.compare_exchange(before -> our first, our count + before's; release), else H1 again
+//   H2  word.compare_exchange(before -> our first; release), else H1 again
 // The owner, when its list is empty (and a relaxed load did not say 0, which costs less than T1):
 //   T1  all = word.exchange(0, acquire)
 //   T2  all is the list now; links are read as objects are taken
@@ -23,7 +23,6 @@
 //     takes out, and it takes all.
 // The relaxed load may miss a chain that has come, but not for ever: stores become visible in
 // finite time. T1 sees the newest word, so no chain is lost or taken twice.
-// The count travels in the word because nobody walks the chain: used() stays exact.
 //
 // tests/core_model_test.cpp explores what the memory model allows; core_mutants_test.py weakens
 // every labelled line and demands that it notices.
@@ -40,42 +39,32 @@
 
 namespace wirebook {
 
-// Objects linked to each other, by number (index + 1). count 0: none.
+// Objects linked to each other, by number (index + 1). first 0: none.
 struct FreeChain {
     std::uint32_t first = 0;
     std::uint32_t last = 0;
-    std::uint32_t count = 0;
 };
 
 namespace hand_back {
 
-[[nodiscard]] constexpr std::uint32_t first_of(std::uint64_t word) noexcept {
-    return static_cast<std::uint32_t>(word);
-}
-[[nodiscard]] constexpr std::uint32_t count_of(std::uint64_t word) noexcept {
-    return static_cast<std::uint32_t>(word >> 32);
-}
-
 // Any thread. set_next(number, number of the next or 0) writes a link.
 template <class Word, class SetNext>
 inline void put(Word& word, const FreeChain& chain, const SetNext& set_next) noexcept {
-    std::uint64_t before = word.load(std::memory_order_relaxed);
+    auto before = word.load(std::memory_order_relaxed);
     for (;;) {
-        set_next(chain.last, first_of(before));  // H1
-        const std::uint64_t count = std::uint64_t{chain.count} + count_of(before);
-        const std::uint64_t after = count << 32 | chain.first;
-        if (word.compare_exchange_weak(before, after, std::memory_order_release,  // H2
+        set_next(chain.last, static_cast<std::uint32_t>(before));                       // H1
+        if (word.compare_exchange_weak(before, chain.first, std::memory_order_release,  // H2
                                        std::memory_order_relaxed)) {
             return;
         }
     }
 }
 
-// The owner. The word of all that was handed back, or 0.
+// The owner. The number of the first of all that was handed back, or 0.
 template <class Word>
-[[nodiscard]] inline std::uint64_t take_all(Word& word) noexcept {
+[[nodiscard]] inline std::uint32_t take_all(Word& word) noexcept {
     if (word.load(std::memory_order_relaxed) == 0) return 0;
-    return word.exchange(0, std::memory_order_acquire);  // T1
+    return static_cast<std::uint32_t>(word.exchange(0, std::memory_order_acquire));  // T1
 }
 
 }  // namespace hand_back
@@ -100,9 +89,9 @@ public:
     }
     // The owner: makes what was handed back the pool's list, which is empty.
     void collect() noexcept {
-        const std::uint64_t all = hand_back::take_all(word_);
+        const std::uint32_t all = hand_back::take_all(word_);
         if (all == 0) return;
-        pool_->adopt(at(hand_back::first_of(all)), hand_back::count_of(all));  // T2
+        pool_->adopt(at(all));  // T2
     }
 
     // Any thread. One chain, all objects of this pool.
@@ -123,7 +112,7 @@ private:
         return &slabs_.data()[number - 1].object;
     }
 
-    using Word = std::atomic<std::uint64_t>;
+    using Word = std::atomic<std::uint32_t>;
     static_assert(Word::is_always_lock_free);
 
     SlabPool<T>* pool_;  // only the owner looks at it: its line is written all the time
@@ -148,26 +137,26 @@ public:
 
     // `object`: of the home's pool, and ours; not to be used after.
     void give_back(T* object) noexcept {
-        if (chain_.count == 0) chain_.last = home_->number_of(object);
+        if (count_ == 0) last_ = object;
         SlabPool<T>::set_next(object, first_);
         first_ = object;
-        chain_.count += 1;
-        if (chain_.count == batch_) flush();
+        count_ += 1;
+        if (count_ == batch_) flush();
     }
     // Hands over what there is. Call it before this thread goes idle.
     void flush() noexcept {
-        if (chain_.count == 0) return;
-        chain_.first = home_->number_of(first_);
-        home_->put(chain_);
-        chain_ = {};
+        if (count_ == 0) return;
+        home_->put({.first = home_->number_of(first_), .last = home_->number_of(last_)});
         first_ = nullptr;
+        count_ = 0;
     }
-    [[nodiscard]] std::uint32_t held() const noexcept { return chain_.count; }
+    [[nodiscard]] std::uint32_t held() const noexcept { return count_; }
 
 private:
     HandBack<T>* home_;
     T* first_ = nullptr;
-    FreeChain chain_;
+    T* last_ = nullptr;
+    std::uint32_t count_ = 0;
     std::uint32_t batch_;
 };
 

@@ -61,11 +61,9 @@ public:
         if (free_ != nullptr) [[likely]] {
             T* object = free_;
             free_ = next_of(object);
-            ++used_;
             return object;
         }
         if (untouched_ == slabs_.size()) return nullptr;
-        ++used_;
         return &slabs_[untouched_++].object;
     }
 
@@ -74,7 +72,6 @@ public:
         WIREBOOK_CHECK(owns(object));
         set_next(object, free_);
         free_ = object;
-        --used_;
     }
 
     // Position in the pool, 0 .. capacity() - 1: half the size of an address, for links and maps.
@@ -87,7 +84,13 @@ public:
         return slabs_.data()[index].object;
     }
 
-    [[nodiscard]] std::uint32_t used() const noexcept { return used_; }
+    // Counts the list of free objects: a counter that take() and give_back() kept would be half of
+    // their time.
+    [[nodiscard]] std::uint32_t used() const noexcept {
+        std::uint32_t free = 0;
+        for (const T* object = free_; object != nullptr; object = next_of(object)) ++free;
+        return untouched_ - free;
+    }
     [[nodiscard]] std::uint32_t capacity() const noexcept {
         return static_cast<std::uint32_t>(slabs_.size());
     }
@@ -112,11 +115,10 @@ public:
         std::memcpy(static_cast<void*>(object), &next, link_bytes);
     }
     [[nodiscard]] bool list_empty() const noexcept { return free_ == nullptr; }
-    // Makes a chain of `count` objects of this pool its list, which was empty.
-    void adopt(T* first, std::uint32_t count) noexcept {
-        WIREBOOK_CHECK(list_empty() && count <= used_);
+    // Makes a chain of objects of this pool its list, which was empty.
+    void adopt(T* first) noexcept {
+        WIREBOOK_CHECK(list_empty());
         free_ = first;
-        used_ -= count;
     }
 
 private:
@@ -124,8 +126,7 @@ private:
         return static_cast<const std::byte*>(object);
     }
 
-    T* free_ = nullptr;  // given back last
-    std::uint32_t used_ = 0;
+    T* free_ = nullptr;            // given back last
     std::uint32_t untouched_ = 0;  // this slab and all after it were never taken
     std::size_t bytes_ = 0;        // of all slabs: give_back() looks at it each time
     std::span<Slab> slabs_;

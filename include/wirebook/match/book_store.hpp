@@ -57,23 +57,36 @@ public:
     [[nodiscard]] std::uint64_t id_hash(std::uint64_t id) const noexcept {
         return seed_.mix(id, 0);
     }
-    // The live order of this id, or no_index. `hash` is id_hash(id).
-    [[nodiscard]] std::uint32_t find(std::uint64_t id, std::uint64_t hash) const noexcept {
+    // The live order of this id, or none. `hash` is id_hash(id). What it says is good until an id
+    // is entered or leaves.
+    using Found = IndexMap::Found;
+    [[nodiscard, gnu::always_inline]] Found look_up(std::uint64_t id,
+                                                    std::uint64_t hash) const noexcept {
         return ids_.find(hash, [&](std::uint32_t index) { return orders_[index].id == id; });
     }
     [[nodiscard]] std::uint32_t find(std::uint64_t id) const noexcept {
-        return find(id, id_hash(id));
+        return look_up(id, id_hash(id)).index;
     }
     // A line for an order on its way in, of which there is one at a time: there always is a line
     // for it. The order lives once its id is entered, until it leaves.
-    [[nodiscard]] std::uint32_t take_order() noexcept { return orders_.take(); }
+    [[nodiscard, gnu::always_inline]] std::uint32_t take_order() noexcept { return orders_.take(); }
     void give_back_order(std::uint32_t index) noexcept { orders_.give_back(index); }
     void enter_id(std::uint32_t index, std::uint64_t hash) noexcept {
         ids_.insert(hash, index);
         ++live_orders_;
     }
+    // `at`: of look_up(), which found none.
+    void enter_id_at(std::size_t at, std::uint32_t index, std::uint64_t hash) noexcept {
+        ids_.insert_at(at, hash, index);
+        ++live_orders_;
+    }
     void leave_id(std::uint32_t index) noexcept {
         ids_.erase(id_hash(orders_[index].id), index);
+        --live_orders_;
+    }
+    // `at`: of look_up(), which found it.
+    void leave_id_at(std::size_t at) noexcept {
+        ids_.erase_at(at);
         --live_orders_;
     }
 
@@ -83,11 +96,23 @@ public:
     }
     // The level's index, or none.
     [[nodiscard]] std::uint32_t find_level(book::BookSide key, std::int64_t rank) const noexcept {
-        return find_level(key, rank, level_hash(key, rank));
+        return look_up_level(key, rank, level_hash(key, rank)).index;
     }
 
     // Behind the queue of its price. Where that has no level, levels_full() is false.
-    void place(std::uint32_t index) noexcept;
+    void place(std::uint32_t index) noexcept {
+        const Order& order = orders_[index];
+        const book::BookSide key = key_of(order.instrument, order.book, order.side);
+        join(index, {key, order.rank(), level_hash(key, order.rank()), order.shown, order.reserve});
+    }
+    // The same, for who knows all of this; what was written just now is not read back.
+    struct Joining {
+        book::BookSide key;
+        std::int64_t rank;
+        std::uint64_t hash;  // level_hash() of the two
+        std::uint32_t shown, reserve;
+    };
+    void join(std::uint32_t index, const Joining& joining) noexcept;
     // Out of its queue, with what it has left; keeps its line and its id.
     void take_out(std::uint32_t index) noexcept;
     // Takes off what the order shows; where nothing is left of that, it leaves its queue.
@@ -146,8 +171,8 @@ public:
     void check() const noexcept;
 
 private:
-    [[nodiscard]] std::uint32_t find_level(book::BookSide key, std::int64_t rank,
-                                           std::uint64_t hash) const noexcept {
+    [[nodiscard, gnu::always_inline]] Found look_up_level(book::BookSide key, std::int64_t rank,
+                                                          std::uint64_t hash) const noexcept {
         return level_map_.find(hash, [&](std::uint32_t index) {
             const Level& level = levels_[index];
             return level.rank == rank && level.key == key;
@@ -167,7 +192,7 @@ private:
                                   : waiting_[instrument_of(key)].levels[which - open_books][side];
     }
     [[nodiscard]] std::uint32_t make_level(book::BookSide key, std::int64_t rank,
-                                           std::uint64_t hash) noexcept;
+                                           std::uint64_t hash, std::size_t at) noexcept;
     void drop_level(std::uint32_t index) noexcept;
     [[nodiscard]] std::uint64_t check_side(std::uint32_t instrument, OrderBook order_book,
                                            Side side) const noexcept;
@@ -184,7 +209,8 @@ private:
 };
 
 [[gnu::noinline]] inline std::uint32_t BookStore::make_level(book::BookSide key, std::int64_t rank,
-                                                             std::uint64_t hash) noexcept {
+                                                             std::uint64_t hash,
+                                                             std::size_t at) noexcept {
     WIREBOOK_CHECK(!levels_.full());
     const std::uint32_t index = levels_.take();
     WIREBOOK_CHECK(trees_.insert(root_of(key), rank, index));
@@ -192,7 +218,7 @@ private:
     fresh.rank = rank;
     fresh.key = key;
     levels_[index] = fresh;
-    level_map_.insert(hash, index);
+    level_map_.insert_at(at, hash, index);
     if (book_of(key) == OrderBook::displayed) {
         Book& book = books_[instrument_of(key)];
         const std::size_t side = as_index(key.side());
@@ -221,21 +247,21 @@ private:
     book.best_level[side] = best.line;
 }
 
-[[gnu::always_inline]] inline void BookStore::place(std::uint32_t index) noexcept {
+[[gnu::always_inline]] inline void BookStore::join(std::uint32_t index,
+                                                   const Joining& joining) noexcept {
     Order& order = orders_[index];
-    const book::BookSide key = key_of(order.instrument, order.book, order.side);
-    const std::int64_t rank = order.rank();
-    const std::uint64_t hash = level_hash(key, rank);
-    std::uint32_t at_level = find_level(key, rank, hash);
-    if (at_level == no_index) at_level = make_level(key, rank, hash);
+    const Found found = look_up_level(joining.key, joining.rank, joining.hash);
+    const std::uint32_t at_level =
+        found.index != no_index ? found.index
+                                : make_level(joining.key, joining.rank, joining.hash, found.at);
     Level& level = levels_[at_level];
     order.level = at_level;
     order.previous = level.tail;
     order.next = no_index;
     (level.tail == no_index ? level.head : orders_[level.tail].next) = index;
     level.tail = index;
-    level.quantity += order.shown;
-    level.reserve += order.reserve;
+    level.quantity += joining.shown;
+    level.reserve += joining.reserve;
     ++level.orders;
 }
 

@@ -8,13 +8,14 @@
 //
 // A sink is any type with on_report(const Report&) noexcept. It may ask the engine anything inside
 // it, and finds the displayed books that the reports up to this one describe; it must not call
-// apply(). May depend on core and book. One thread.
+// apply(). A sink that keeps reports may also have report_place() noexcept: a void* to where the
+// next one shall be built, which on_report then gets a reference to; it spares the copy.
+// May depend on core and book. One thread.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 
@@ -23,59 +24,11 @@
 #include "wirebook/core/result.hpp"
 #include "wirebook/match/book_store.hpp"
 #include "wirebook/match/cross_price.hpp"
+#include "wirebook/match/engine_types.hpp"
 #include "wirebook/match/report.hpp"
 #include "wirebook/match/request.hpp"
 
 namespace wirebook::match {
-
-struct InstrumentTerms {
-    std::int64_t tick = 1;             // prices are multiples of it
-    std::uint32_t lot = 1;             // quantities are multiples of it
-    std::int64_t reference_price = 0;  // for crosses until there is a trade; 0 or more
-};
-
-struct EngineOptions {
-    static constexpr std::int64_t price_limit = std::int64_t{1} << 62U;
-    static constexpr std::uint64_t quantity_limit = std::numeric_limits<std::uint32_t>::max();
-    static constexpr std::uint32_t instrument_limit = std::uint32_t{1} << 24U;
-    static constexpr std::uint32_t pool_limit = std::uint32_t{1} << 28U;
-
-    std::uint32_t instruments = 1;
-    std::uint32_t orders = 1'000'000;  // live at a time, of all instruments
-    std::uint32_t levels = 250'000;    // prices with orders: of all books, sides and kinds of order
-    std::uint64_t largest_quantity = quantity_limit;
-    std::int64_t largest_price = price_limit;
-    std::uint64_t hash_seed = 0;  // 0: a secret one. Results do not depend on it
-};
-
-// A price of the displayed book. orders 0: there is none.
-struct LevelView {
-    std::int64_t price = 0;
-    std::uint64_t quantity = 0;
-    std::uint32_t orders = 0;
-};
-
-struct OrderView {
-    std::uint64_t order_id, reference;
-    std::int64_t price;  // 0: market
-    std::uint64_t shown, reserve, display;
-    std::uint32_t instrument;
-    std::uint16_t participant, producer;
-    Side side;
-    OrderBook book;
-    OrderType type;
-};
-
-inline constexpr std::size_t reasons = as_index(Reason::cross_over) + 1;
-
-struct EngineCounters {
-    std::uint64_t accepted = 0;
-    std::array<std::uint64_t, reasons> rejected{};  // by reason
-    std::uint64_t executions = 0;                   // reports of them
-    std::uint64_t executed_quantity = 0;            // each trade once, a cross too
-    std::uint64_t refills = 0;
-    std::uint64_t crosses = 0;  // that traded
-};
 
 class Engine {
 public:
@@ -96,10 +49,7 @@ public:
     template <class Sink>
     void apply(std::span<const Request> requests, Sink& sink) noexcept;
     // Asks for the lines that follow from the request alone, some requests before it is applied.
-    void prefetch(const Request& request) const noexcept {
-        Ahead ahead;  // NOLINT(cppcoreguidelines-pro-type-member-init): written only
-        look_far(request, ahead);
-    }
+    void prefetch(const Request& request) const noexcept { (void)look_far(request); }
 
     // The displayed book. `instrument` is below instruments().
     [[nodiscard]] std::uint32_t instruments() const noexcept { return books_.instruments(); }
@@ -173,10 +123,23 @@ private:
         OrderType type;
         SelfTrade self_trade;
         bool rests;    // what is not matched stays
-        bool matches;  // now
+        bool matches;  // meets the other side now
+    };
+    // Hashes of what a request names: of order_id, and of the displayed level of an order that
+    // enters.
+    struct Hashes {
+        std::uint64_t id, price;
+    };
+    // Where a report is built that the sink has no place for. Left as it is: all is written.
+    union ReportRoom {
+        ReportRoom() noexcept {}  // NOLINT(modernize-use-equals-default): that would clear it
+        Report report;
     };
 
     Engine() = default;
+
+    template <class Sink>
+    void apply_hashed(const Request& request, const Hashes& hashes, Sink& sink) noexcept;
 
     // engine_checks.hpp
     [[nodiscard]] bool is_quantity(std::uint64_t quantity, std::uint32_t lot) const noexcept;
@@ -184,58 +147,84 @@ private:
     [[nodiscard]] Reason check_terms(const Request& request, const Plan& plan) const noexcept;
     [[nodiscard]] Reason check_room(const Request& request, const Plan& plan,
                                     std::uint32_t original) const noexcept;
-    [[nodiscard]] bool is_plain(const Request& request, Plan& plan) const noexcept;
-    [[nodiscard]] Reason check_enter(const Request& request, Plan& plan) const noexcept;
+    [[nodiscard]] bool rests_plainly(const Request& request, std::uint64_t id_hash,
+                                     std::size_t& id_gap) const noexcept;
+    [[nodiscard]] Reason check_enter(const Request& request, std::uint64_t id_hash,
+                                     Plan& plan) const noexcept;
     [[nodiscard]] Reason check_replace(const Request& request, std::uint32_t original,
                                        Plan& plan) const noexcept;
     [[nodiscard]] bool would_match(const Plan& plan) const noexcept;
     [[nodiscard]] bool fillable(const Request& request, const Plan& plan) const noexcept;
     [[nodiscard]] bool is_crossed(std::uint32_t instrument) const noexcept;
     [[nodiscard]] std::uint32_t best_open(std::uint32_t instrument, Side side) const noexcept;
-    [[nodiscard]] std::uint32_t owned_by(const Request& request) const noexcept;
+    [[nodiscard]] BookStore::Found owned_by(const Request& request,
+                                            std::uint64_t id_hash) const noexcept;
     [[nodiscard]] Reason check_cross(const Request& request) const noexcept;
 
     // engine_verbs.hpp
     template <class Sink>
-    void enter(const Request& request, Sink& sink) noexcept;
+    void enter(const Request& request, const Hashes& hashes, Sink& sink) noexcept;
     template <class Sink>
-    void cancel(const Request& request, Sink& sink) noexcept;
+    void enter_by_plan(const Request& request, std::uint64_t id_hash, Sink& sink) noexcept;
     template <class Sink>
-    void reduce(const Request& request, Sink& sink) noexcept;
+    void cancel(const Request& request, std::uint64_t id_hash, Sink& sink) noexcept;
     template <class Sink>
-    void replace(const Request& request, Sink& sink) noexcept;
+    void reduce(const Request& request, std::uint64_t id_hash, Sink& sink) noexcept;
+    template <class Sink>
+    void replace(const Request& request, std::uint64_t id_hash, Sink& sink) noexcept;
+    template <class Sink>
+    void move(const Request& request, const Plan& plan, const BookStore::Found& original,
+              Sink& sink) noexcept;
     template <class Sink>
     void set_state(const Request& request, Sink& sink) noexcept;
     template <class Sink>
     void reject(const Request& request, Reason reason, Sink& sink) noexcept;
     template <class Sink>
-    Report accept(const Request& request, const Order& order, std::uint64_t quantity,
-                  Sink& sink) noexcept;
+    void accept(const Request& request, const Order& order, std::uint64_t quantity,
+                Sink& sink) noexcept;
     template <class Sink>
     void accept(const Request& request, Sink& sink) noexcept;
 
-    // engine_match.hpp
-    [[nodiscard]] std::uint32_t make_order(const Request& request, const Plan& plan,
-                                           std::uint64_t id) noexcept;
+    // engine_report.hpp
     template <class Sink>
-    void run(const Request& request, const Plan& plan, std::uint32_t index, Report& report,
-             Sink& sink) noexcept;
+    [[nodiscard]] static Report& begin(const Request& request, ReportKind kind, ReportRoom& room,
+                                       Sink& sink) noexcept;
     template <class Sink>
-    void match(const Request& request, const Plan& plan, Order& incoming, Sink& sink) noexcept;
-    template <class Sink>
-    void remove(const Request& request, std::uint32_t index, Reason reason, Sink& sink) noexcept;
-    template <class Sink>
-    void remove_incoming(const Request& request, Order& incoming, Reason reason,
-                         Sink& sink) noexcept;
-    template <class Sink>
-    void execute(std::uint32_t index, std::uint32_t quantity, Report& report, Sink& sink) noexcept;
-    template <class Sink>
-    void refill(std::uint32_t index, const Report& like, Sink& sink) noexcept;
+    [[nodiscard]] static Report& begin(const Request& request, ReportKind kind, const Order& order,
+                                       ReportRoom& room, Sink& sink) noexcept;
     template <class Sink>
     void emit(Report& report, Sink& sink) noexcept {
         report.number = ++reports_;
         sink.on_report(static_cast<const Report&>(report));
     }
+
+    // engine_match.hpp
+    [[nodiscard]] std::uint32_t make_order(const Request& request, const Plan& plan,
+                                           std::uint64_t id) noexcept;
+    template <class Sink>
+    void rest_plain(const Request& request, const Hashes& hashes, std::size_t id_gap,
+                    Sink& sink) noexcept;
+    template <class Sink>
+    void rest(const Request& request, const Plan& plan, std::uint32_t index, std::uint8_t flags,
+              Sink& sink) noexcept;
+    template <class Sink>
+    void run(const Request& request, const Plan& plan, std::uint32_t index, Sink& sink) noexcept;
+    template <class Sink>
+    void match(const Request& request, const Plan& plan, Order& incoming, Sink& sink) noexcept;
+    template <class Sink>
+    void remove(const Request& request, std::uint32_t index, Reason reason, Sink& sink) noexcept;
+    template <class Sink>
+    void remove_answering(const Request& request, const BookStore::Found& found,
+                          Sink& sink) noexcept;
+    template <class Sink>
+    void remove_incoming(const Request& request, Order& incoming, Reason reason,
+                         Sink& sink) noexcept;
+    template <class Sink>
+    void execute(const Request& request, std::uint32_t index, std::uint32_t quantity,
+                 Report& report, Sink& sink) noexcept;
+    template <class Sink>
+    void refill(const Request& request, std::uint32_t index, std::uint8_t in_cross,
+                Sink& sink) noexcept;
     static void split_reserve(Order& order) noexcept;
     void release(std::uint32_t index) noexcept {
         books_.leave_id(index);
@@ -257,10 +246,11 @@ private:
 
     // look_ahead.hpp
     struct Ahead {
-        std::uint64_t id_hash, price_hash;
-        std::uint32_t index;  // the order's, or that of the level it will join
+        Hashes hashes;
+        std::uint32_t index;  // of the order that it is about, or of the level that it will join
+        std::uint32_t meets;  // level of the other side that it will trade with
     };
-    void look_far(const Request& request, Ahead& ahead) const noexcept;
+    [[nodiscard]] Hashes look_far(const Request& request) const noexcept;
     void look_nearer(const Request& request, Ahead& ahead) const noexcept;
     void look_near(const Request& request, const Ahead& ahead) const noexcept;
 
@@ -268,9 +258,6 @@ private:
         return {book::price_of(level.key.side(), level.rank), level.quantity, level.orders};
     }
     [[nodiscard]] static OrderView view_of(const Order& order) noexcept;
-    [[nodiscard]] static Report report_of(const Request& request, ReportKind kind) noexcept;
-    [[nodiscard]] static Report report_of(const Request& request, ReportKind kind,
-                                          const Order& order) noexcept;
 
     BookStore books_;
     EngineOptions options_;
@@ -285,5 +272,6 @@ private:
 #include "wirebook/match/engine_checks.hpp"
 #include "wirebook/match/engine_cross.hpp"
 #include "wirebook/match/engine_match.hpp"
+#include "wirebook/match/engine_report.hpp"
 #include "wirebook/match/engine_verbs.hpp"
 #include "wirebook/match/look_ahead.hpp"

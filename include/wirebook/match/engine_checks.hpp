@@ -16,7 +16,8 @@
 namespace wirebook::match {
 
 // A 64-bit division takes twice as long, and most numbers are small.
-[[nodiscard]] inline bool is_multiple(std::uint64_t value, std::uint64_t of) noexcept {
+[[nodiscard, gnu::always_inline]] inline bool is_multiple(std::uint64_t value,
+                                                          std::uint64_t of) noexcept {
     if (of == 1) return true;
     if ((value | of) >> 32U == 0) [[likely]] {
         return static_cast<std::uint32_t>(value) % static_cast<std::uint32_t>(of) == 0;
@@ -24,21 +25,25 @@ namespace wirebook::match {
     return value % of == 0;
 }
 
-inline bool Engine::is_quantity(std::uint64_t quantity, std::uint32_t lot) const noexcept {
+[[gnu::always_inline]] inline bool Engine::is_quantity(std::uint64_t quantity,
+                                                       std::uint32_t lot) const noexcept {
     return quantity - 1 < options_.largest_quantity && is_multiple(quantity, lot);  // 0 wraps
 }
 
-inline bool Engine::is_price(std::int64_t price, std::int64_t tick) const noexcept {
+[[gnu::always_inline]] inline bool Engine::is_price(std::int64_t price,
+                                                    std::int64_t tick) const noexcept {
     return price > 0 && price <= options_.largest_price &&
            is_multiple(static_cast<std::uint64_t>(price), static_cast<std::uint64_t>(tick));
 }
 
 // The order that a cancel, reduce or replace is about, or none.
-inline std::uint32_t Engine::owned_by(const Request& request) const noexcept {
-    const std::uint32_t index = books_.find(request.order_id);
-    if (index == no_index || books_.order(index).participant != request.participant)
-        return no_index;
-    return index;
+inline BookStore::Found Engine::owned_by(const Request& request,
+                                         std::uint64_t id_hash) const noexcept {
+    const BookStore::Found found = books_.look_up(request.order_id, id_hash);
+    if (found.index != no_index && books_.order(found.index).participant != request.participant) {
+        return {no_index, found.at};
+    }
+    return found;
 }
 
 // The first level of a side that continuous trading matches with: at a price, displayed first.
@@ -136,7 +141,8 @@ inline constexpr OrderShapes shapes_of_orders = order_shapes();
            request.time_in_force <= TimeInForce::on_close;
 }
 
-inline Reason Engine::check_enter(const Request& request, Plan& plan) const noexcept {
+inline Reason Engine::check_enter(const Request& request, std::uint64_t id_hash,
+                                  Plan& plan) const noexcept {
     if (!is_enter(request)) return Reason::bad_request;
     if (request.instrument >= books_.instruments()) return Reason::unknown_instrument;
     const OrderShape shape = shapes_of_orders[shape_index(request)];
@@ -156,15 +162,14 @@ inline Reason Engine::check_enter(const Request& request, Plan& plan) const noex
     if (!continuous && (state != TradingState::quotation || shape.immediate)) {
         return Reason::not_open;
     }
-    plan.id_hash = books_.id_hash(request.order_id);
-    if (books_.find(request.order_id, plan.id_hash) != no_index) return Reason::duplicate_id;
+    plan.id_hash = id_hash;
+    if (books_.look_up(request.order_id, id_hash).index != no_index) return Reason::duplicate_id;
     plan.worst_rank = market ? no_rank : book::rank_of(opposite(request.side), request.price);
-    plan.matches =
+    const bool now =
         continuous && shape.book != OrderBook::on_open && shape.book != OrderBook::on_close;
-    plan.rests = !shape.immediate && !(market && plan.matches);
-    if ((request.flags & request_flag::post_only) != 0 && plan.matches && would_match(plan)) {
-        return Reason::would_match;
-    }
+    plan.matches = now && would_match(plan);
+    plan.rests = !shape.immediate && !(market && now);
+    if ((request.flags & request_flag::post_only) != 0 && plan.matches) return Reason::would_match;
     if (plan.rests) return check_room(request, plan, no_index);
     if (request.time_in_force == TimeInForce::fill_or_kill && !fillable(request, plan)) {
         return Reason::not_fillable;
@@ -172,33 +177,31 @@ inline Reason Engine::check_enter(const Request& request, Plan& plan) const noex
     return Reason::none;
 }
 
-// The short way for what most requests are: a limit order, day or immediate, without flags or
-// display, in continuous trading, with room in the pools, that is valid. False: check_enter() looks
-// at all of it, and finds the reason.
-[[gnu::always_inline]] inline bool Engine::is_plain(const Request& request,
-                                                    Plan& plan) const noexcept {
-    // kind, side, type, time_in_force, flags, self_trade: bits that a plain request has not.
+// The short way for what most requests are: a limit day order without flags or display, in
+// continuous trading, with room in the pools, that is valid and meets nothing. `id_gap`: where its
+// id goes. False: check_enter() looks at all of it.
+[[gnu::always_inline]] inline bool Engine::rests_plainly(const Request& request,
+                                                         std::uint64_t id_hash,
+                                                         std::size_t& id_gap) const noexcept {
+    // kind, side, type, time_in_force, flags: bits that a plain request has not.
     constexpr auto other = std::bit_cast<std::uint64_t>(
-        std::array<std::uint8_t, 8>{0xFF, 0xFE, 0xFF, 0xFE, 0xFF, 0xFC, 0, 0});
+        std::array<std::uint8_t, 8>{0xFF, 0xFE, 0xFF, 0xFF, 0xFF, 0xFC, 0, 0});
     std::uint64_t head = 0;
     std::memcpy(&head, &request, sizeof(head));
-    if ((head & other) != 0 || request.instrument >= books_.instruments()) return false;
+    if (((head & other) | request.display) != 0) return false;
+    if (request.instrument >= books_.instruments()) return false;
     const Book& book = books_.book(request.instrument);
-    if (book.state != TradingState::continuous || request.display != 0) return false;
+    const std::size_t side = as_index(opposite(request.side));
+    if (book.state != TradingState::continuous) return false;
+    if (book.levels[as_index(OrderBook::hidden)][side] != 0) return false;
+    if (book.best_rank[side] >= book::rank_of(opposite(request.side), request.price)) return false;
     if (books_.orders_full() || books_.levels_full()) return false;
     if (!is_quantity(request.quantity, book.lot) || !is_price(request.price, book.tick)) {
         return false;
     }
-    plan.id_hash = books_.id_hash(request.order_id);
-    plan.worst_rank = book::rank_of(opposite(request.side), request.price);
-    plan.instrument = request.instrument;
-    plan.side = request.side;
-    plan.book = OrderBook::displayed;
-    plan.type = OrderType::limit;
-    plan.self_trade = request.self_trade;
-    plan.rests = request.time_in_force == TimeInForce::day;
-    plan.matches = would_match(plan);
-    return books_.find(request.order_id, plan.id_hash) == no_index;
+    const BookStore::Found found = books_.look_up(request.order_id, id_hash);
+    id_gap = found.at;
+    return found.index == no_index;
 }
 
 // Side, type and book are the original's.
@@ -224,7 +227,7 @@ inline Reason Engine::check_replace(const Request& request, std::uint32_t origin
     }
     plan.id_hash = books_.id_hash(request.new_order_id);
     if (request.new_order_id != request.order_id &&
-        books_.find(request.new_order_id, plan.id_hash) != no_index) {
+        books_.look_up(request.new_order_id, plan.id_hash).index != no_index) {
         return Reason::duplicate_id;
     }
     plan.worst_rank = book::rank_of(opposite(order.side), request.price);

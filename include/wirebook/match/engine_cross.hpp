@@ -26,11 +26,12 @@ inline void Engine::sweep(const Request& request, const CrossOutcome& outcome, S
         const auto quantity =
             static_cast<std::uint32_t>(std::min<std::uint64_t>(left, order.shown));
         left -= quantity;
-        Report report = report_of(request, ReportKind::executed, order);
+        ReportRoom room;
+        Report& report = begin(request, ReportKind::executed, order, room, sink);
         report.flags |= report_flag::in_cross;
         report.price = outcome.price;
         report.match_number = matches_;
-        execute(index, quantity, report, sink);
+        execute(request, index, quantity, report, sink);
     }
 }
 
@@ -53,12 +54,8 @@ inline void Engine::cross(const Request& request, Sink& sink) noexcept {
     }
     accept(request, sink);
     const CrossOutcome outcome = cross_outcome(request.instrument, request.cross);
-    Report crossed = report_of(request, ReportKind::crossed);
-    crossed.cross = request.cross;
     if (outcome.paired != 0) {
-        crossed.price = outcome.price;
-        crossed.quantity = outcome.paired;
-        crossed.match_number = ++matches_;
+        ++matches_;
         books_.book(request.instrument).last_trade = outcome.price;
         counters_.executed_quantity += outcome.paired;
         ++counters_.crosses;
@@ -73,7 +70,15 @@ inline void Engine::cross(const Request& request, Sink& sink) noexcept {
             clear_book(request, OrderBook::on_close, side, sink);
         }
     }
-    emit(crossed, sink);
+    ReportRoom room;
+    Report& report = begin(request, ReportKind::crossed, room, sink);
+    report.cross = request.cross;
+    if (outcome.paired != 0) {
+        report.price = outcome.price;
+        report.quantity = outcome.paired;
+        report.match_number = matches_;
+    }
+    emit(report, sink);
 }
 
 template <class Sink>
@@ -84,7 +89,8 @@ inline void Engine::indicate(const Request& request, Sink& sink) noexcept {
     }
     accept(request, sink);
     const CrossOutcome outcome = cross_outcome(request.instrument, request.cross);
-    Report report = report_of(request, ReportKind::imbalance);
+    ReportRoom room;
+    Report& report = begin(request, ReportKind::imbalance, room, sink);
     report.side = outcome.side;
     report.cross = request.cross;
     report.price = outcome.reference;

@@ -10,8 +10,9 @@
 // nothing is acknowledged that is not written.
 //
 // Who hears what: the acknowledgement and the market's reports (crosses, imbalances, states) go to
-// the producer of the request; reports of an order to the producer that entered it; an execution of
-// a resting order to both sides' producers. The tape hears everything, when it happens.
+// the producer of the request; reports of an order to the producer that entered it (without
+// report_flag::answer where the request was another's); an execution of a resting order to both
+// sides' producers. The tape hears everything, when it happens.
 //
 // Tape: on_report(const Report&); and, if it has it, on_released(sequence): the journal holds all
 // requests up to that one, what they caused may leave the house.
@@ -144,11 +145,17 @@ private:
 
         void on_report(const Report& report) noexcept {
             gateway_.tape_->on_report(report);
-            if (!is_acknowledgement(report.kind)) return gateway_.route(report, request_producer_);
+            if (!is_acknowledgement(report)) return gateway_.route(report, request_producer_);
             WIREBOOK_CHECK(begun_ < batch_.size());
             request_producer_ = batch_[begun_].producer;
             begun_ += 1;
             gateway_.acknowledge(report, request_producer_);
+            if (is_change_of_order(report.kind) && report.producer != request_producer_) {
+                // Whoever entered the order hears what another did to it; it answers nothing there.
+                Report change = report;
+                change.flags = static_cast<std::uint8_t>(change.flags & ~report_flag::answer);
+                gateway_.deliver(change, report.producer);
+            }
         }
         [[nodiscard]] std::size_t begun() const noexcept { return begun_; }
 

@@ -32,39 +32,59 @@ public:
         shift_ = 64U - static_cast<unsigned>(std::countr_zero(slots.size()));
     }
 
-    // The index under `hash` of which same(index) is true, or 0.
+    // Where a search ended: at the slot of what it found, or, with index 0, at the gap where it
+    // would be put. Good until the next insert or erase.
+    struct Found {
+        std::uint32_t index;
+        std::size_t at;
+    };
+
+    // The index under `hash` of which same(index) is true.
     template <class Same>
-    [[nodiscard]] std::uint32_t find(std::uint64_t hash, Same&& same) const noexcept {
+    [[nodiscard, gnu::always_inline]] Found find(std::uint64_t hash, Same&& same) const noexcept {
         for (std::size_t at = hash >> shift_;; at = (at + 1) & mask_) {
             const std::uint64_t slot = slots_[at];
-            if (slot == 0) return 0;
+            if (slot == 0) return {0, at};
             if ((slot ^ hash) >> 32U == 0 && same(static_cast<std::uint32_t>(slot))) {
-                return static_cast<std::uint32_t>(slot);
+                return {static_cast<std::uint32_t>(slot), at};
             }
         }
     }
-    // The index that is probably meant, or 0: looks at nothing but slots.
+    // The index that is probably meant, or 0: looks at two slots and at nothing else.
     [[nodiscard]] std::uint32_t guess(std::uint64_t hash) const noexcept {
-        return find(hash, [](std::uint32_t) { return true; });
+        const std::size_t at = hash >> shift_;
+        const std::uint64_t first = slots_[at];
+        const std::uint64_t second = slots_[(at + 1) & mask_];
+        const std::uint64_t slot = (first ^ hash) >> 32U == 0 ? first : second;
+        return (slot ^ hash) >> 32U == 0 ? static_cast<std::uint32_t>(slot) : 0;
     }
 
     // `index` is not 0, and there is room: slots_for() was asked for enough.
     void insert(std::uint64_t hash, std::uint32_t index) noexcept {
         std::size_t at = hash >> shift_;
         while (slots_[at] != 0) at = (at + 1) & mask_;
+        insert_at(at, hash, index);
+    }
+    // `at` is the gap that find() met.
+    void insert_at(std::size_t at, std::uint64_t hash, std::uint32_t index) noexcept {
         slots_[at] = (hash & upper_half) | index;
     }
 
     // `index` is in the map under `hash`.
     void erase(std::uint64_t hash, std::uint32_t index) noexcept {
-        std::size_t hole = hash >> shift_;
-        while (static_cast<std::uint32_t>(slots_[hole]) != index) hole = (hole + 1) & mask_;
-        for (std::size_t at = (hole + 1) & mask_; slots_[at] != 0; at = (at + 1) & mask_) {
+        std::size_t at = hash >> shift_;
+        while (static_cast<std::uint32_t>(slots_[at]) != index) at = (at + 1) & mask_;
+        erase_at(at);
+    }
+    // `at` is the slot of what find() found.
+    [[gnu::always_inline]] void erase_at(std::size_t at) noexcept {
+        std::size_t hole = at;
+        for (std::size_t next = (hole + 1) & mask_; slots_[next] != 0; next = (next + 1) & mask_) {
             // An entry may not move in front of where its search starts.
-            const std::size_t home = slots_[at] >> shift_;
-            if (((at - home) & mask_) < ((at - hole) & mask_)) continue;
-            slots_[hole] = slots_[at];
-            hole = at;
+            const std::size_t home = slots_[next] >> shift_;
+            if (((next - home) & mask_) < ((next - hole) & mask_)) continue;
+            slots_[hole] = slots_[next];
+            hole = next;
         }
         slots_[hole] = 0;
     }

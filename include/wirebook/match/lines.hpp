@@ -120,7 +120,7 @@ public:
         spare_ = spare;
     }
     // The pool is not full().
-    [[nodiscard]] std::uint32_t take() noexcept {
+    [[nodiscard, gnu::always_inline]] std::uint32_t take() noexcept {
         return spares_ != 0 ? spare_[--spares_] : fresh_++;
     }
     void give_back(std::uint32_t index) noexcept { spare_[spares_++] = index; }

@@ -11,6 +11,7 @@
 // read again then.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -20,104 +21,91 @@
 
 namespace wirebook::match {
 
-inline void Engine::look_far(const Request& request, Ahead& ahead) const noexcept {
-    switch (request.kind) {
-        case RequestKind::enter:
-            books_.prefetch_book(request.instrument);
-            ahead.id_hash = books_.id_hash(request.order_id);
-            ahead.price_hash =
-                books_.level_hash(key_of(request.instrument, OrderBook::displayed, request.side),
-                                  book::rank_of(request.side, request.price));
-            books_.prefetch_id(ahead.id_hash);
-            books_.prefetch_price(ahead.price_hash);
-            return;
-        case RequestKind::replace:
-            books_.prefetch_id(books_.id_hash(request.new_order_id));
-            [[fallthrough]];
-        case RequestKind::cancel:
-        case RequestKind::reduce:
-            ahead.id_hash = books_.id_hash(request.order_id);
-            books_.prefetch_id(ahead.id_hash);
-            return;
-        default: books_.prefetch_book(request.instrument); return;
+inline Engine::Hashes Engine::look_far(const Request& request) const noexcept {
+    Hashes hashes;  // NOLINT(cppcoreguidelines-pro-type-member-init): price is for orders to enter
+    hashes.id = books_.id_hash(request.order_id);
+    books_.prefetch_id(hashes.id);
+    if (request.kind == RequestKind::enter) {
+        hashes.price =
+            books_.level_hash(key_of(request.instrument, OrderBook::displayed, request.side),
+                              book::rank_of(request.side, request.price));
+        books_.prefetch_book(request.instrument);
+        books_.prefetch_price(hashes.price);
+    } else if (request.kind == RequestKind::replace) [[unlikely]] {
+        books_.prefetch_id(books_.id_hash(request.new_order_id));
     }
+    return hashes;
 }
 
 inline void Engine::look_nearer(const Request& request, Ahead& ahead) const noexcept {
-    switch (request.kind) {
-        case RequestKind::enter: {
-            ahead.index = no_index;
-            if (request.instrument >= books_.instruments() || request.side > Side::ask) return;
-            const Book& book = books_.book(request.instrument);
-            const Side other = opposite(request.side);
-            if (book.best_rank[as_index(other)] >= book::rank_of(other, request.price)) {
-                books_.prefetch_level(book.best_level[as_index(other)]);
-            }
-            if (request.time_in_force == TimeInForce::immediate_or_cancel) return;
-            ahead.index = books_.guess_level(ahead.price_hash);
-            if (ahead.index != no_index) {
-                books_.prefetch_level(ahead.index);
-            } else {
-                books_.prefetch_tree(
-                    key_of(request.instrument, OrderBook::displayed, request.side));
-            }
-            return;
-        }
-        case RequestKind::cancel:
-        case RequestKind::reduce:
-        case RequestKind::replace:
-            ahead.index = books_.guess_order(ahead.id_hash);
-            books_.prefetch_order(ahead.index);
-            return;
-        default: return;
+    ahead.meets = no_index;
+    if (request.kind != RequestKind::enter) {
+        ahead.index = books_.guess_order(ahead.hashes.id);
+        books_.prefetch_order(ahead.index);
+        return;
+    }
+    ahead.index = books_.guess_level(ahead.hashes.price);
+    books_.prefetch_level(ahead.index);
+    if (request.instrument >= books_.instruments() || request.side > Side::ask) [[unlikely]]
+        return;
+    const Book& book = books_.book(request.instrument);
+    const Side other = opposite(request.side);
+    if (book.best_rank[as_index(other)] >= book::rank_of(other, request.price)) [[unlikely]] {
+        ahead.meets = book.best_level[as_index(other)];
+        books_.prefetch_level(ahead.meets);
+    }
+    if (ahead.index == no_index) {
+        books_.prefetch_tree(key_of(request.instrument, OrderBook::displayed, request.side));
     }
 }
 
 inline void Engine::look_near(const Request& request, const Ahead& ahead) const noexcept {
-    switch (request.kind) {
-        case RequestKind::enter: {
-            if (request.instrument >= books_.instruments() || request.side > Side::ask) return;
-            const Book& book = books_.book(request.instrument);
-            const Side other = opposite(request.side);
-            if (book.best_rank[as_index(other)] >= book::rank_of(other, request.price)) {
-                books_.prefetch_order(books_.level(book.best_level[as_index(other)]).head);
-            }
-            books_.prefetch_order(books_.level(ahead.index).tail);
-            return;
-        }
-        case RequestKind::cancel:
-        case RequestKind::reduce:
-        case RequestKind::replace: {
-            const Order& order = books_.order(ahead.index);
-            books_.prefetch_level(order.level);
-            books_.prefetch_order(order.previous);
-            books_.prefetch_order(order.next);
-            if (request.kind != RequestKind::replace) return;
-            books_.prefetch_price(
-                books_.level_hash(key_of(order.instrument, order.book, order.side),
-                                  book::rank_of(order.side, request.price)));
-            return;
-        }
-        default: return;
+    if (request.kind == RequestKind::enter) {
+        books_.prefetch_order(books_.level(ahead.index).tail);
+        if (ahead.meets != no_index) [[unlikely]]
+            books_.prefetch_order(books_.level(ahead.meets).head);
+        return;
+    }
+    const Order& order = books_.order(ahead.index);
+    books_.prefetch_level(order.level);
+    books_.prefetch_order(order.previous);
+    books_.prefetch_order(order.next);
+    if (request.kind == RequestKind::replace) [[unlikely]] {
+        books_.prefetch_price(books_.level_hash(key_of(order.instrument, order.book, order.side),
+                                                book::rank_of(order.side, request.price)));
     }
 }
 
+// In groups: while one is applied, the next three are looked at, one kind of look each.
 template <class Sink>
 inline void Engine::apply(std::span<const Request> requests, Sink& sink) noexcept {
-    constexpr std::size_t near = 4;
-    constexpr std::size_t nearer = 8;
-    constexpr std::size_t far = 12;
-    constexpr std::size_t kept = 16;  // a power of two above `far`
-    std::array<Ahead, kept> ahead;    // NOLINT(cppcoreguidelines-pro-type-member-init): by look_far
+    constexpr std::size_t group = 8;
+    constexpr std::size_t groups = 4;
+    std::array<Ahead, group * groups> ahead;  // NOLINT(cppcoreguidelines-pro-type-member-init)
     const std::size_t count = requests.size();
-    // Starts before the first request, so that those at the front are looked at as well.
-    for (std::size_t i = 0; i < count + far; ++i) {
-        if (i < count) look_far(requests[i], ahead[i % kept]);
-        const std::size_t next = i - (far - nearer);
-        if (next < count) look_nearer(requests[next], ahead[next % kept]);
-        const std::size_t soon = i - (far - near);
-        if (soon < count) look_near(requests[soon], ahead[soon % kept]);
-        if (i >= far) apply(requests[i - far], sink);
+    // f(request, ahead) for each request of group `g`, if there are any.
+    const auto for_group = [&](std::size_t g, auto&& f) {
+        const std::size_t first = g * group;
+        if (first >= count) return;
+        const std::size_t size = std::min(group, count - first);
+        const Request* const request = requests.data() + first;
+        Ahead* const looked = &ahead[g % groups * group];
+        for (std::size_t i = 0; i < size; ++i) f(request[i], looked[i]);
+    };
+    const auto far = [&](const Request& r, Ahead& a) { a.hashes = look_far(r); };
+    const auto nearer = [&](const Request& r, Ahead& a) { look_nearer(r, a); };
+    const auto near = [&](const Request& r, Ahead& a) { look_near(r, a); };
+    for_group(0, far);
+    for_group(1, far);
+    for_group(0, nearer);
+    for_group(2, far);
+    for_group(1, nearer);
+    for_group(0, near);
+    for (std::size_t g = 0; g * group < count; ++g) {
+        for_group(g + 3, far);
+        for_group(g + 2, nearer);
+        for_group(g + 1, near);
+        for_group(g, [&](const Request& r, Ahead& a) { apply_hashed(r, a.hashes, sink); });
     }
 }
 

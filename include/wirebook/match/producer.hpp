@@ -29,11 +29,6 @@ struct alignas(cache_line_bytes) Ack {
 };
 static_assert(sizeof(Ack) == 192 && std::is_trivially_copyable_v<Ack>);
 
-// Exactly one of the two for each request, and first of the reports that it causes.
-[[nodiscard]] constexpr bool is_acknowledgement(ReportKind kind) noexcept {
-    return kind == ReportKind::accepted || kind == ReportKind::rejected;
-}
-
 enum class PushResult : std::uint8_t {
     pushed,
     no_credit,   // in_flight requests are not acknowledged, or their acknowledgements not read
@@ -72,7 +67,7 @@ public:
         if (acks_.available() == 0) return false;
         acks_.read(out);
         acks_.consume();
-        if (is_acknowledgement(out.report.kind)) acknowledged_ += 1;
+        if (is_acknowledgement(out.report)) acknowledged_ += 1;
         lost_ = out.lost;
         return true;
     }

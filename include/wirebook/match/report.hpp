@@ -1,6 +1,11 @@
 // What the matching engine tells: acknowledgements for the participant and the tape for everybody,
 // in one stream of fixed-size records.
 //
+// The first report of a request has report_flag::answer: it is its acknowledgement, and all that
+// follow until the next answer are the request's. Where the request changes one thing and that at
+// once, the change is the answer (added, reduced, removed, replaced); else it is accepted, or
+// rejected.
+//
 // The tape is what a feed is made of. The engine reports each elementary change when it has made
 // it: after every report, the engine's displayed books are those that all reports up to it describe
 // (added, executed, reduced, removed, replaced; those with report_flag::displayed).
@@ -20,7 +25,7 @@
 namespace wirebook::match {
 
 enum class ReportKind : std::uint8_t {
-    accepted,  // the request was valid; all that follows until the next accepted or rejected is its
+    accepted,  // the request was valid; what it changes follows
     rejected,  // reason; nothing changed
     // Changes of an order. order_id, participant, producer are those of the order.
     added,     // reference joined the tail at price; quantity (what is displayed, or all if hidden)
@@ -64,8 +69,9 @@ enum class Reason : std::uint8_t {
 namespace report_flag {
 inline constexpr std::uint8_t displayed = 1;  // changes the displayed book
 inline constexpr std::uint8_t in_cross = 2;
-inline constexpr std::uint8_t last = 4;    // the order is gone, its reserve too
-inline constexpr std::uint8_t refill = 8;  // added: the next display of a reserve order
+inline constexpr std::uint8_t last = 4;     // the order is gone, its reserve too
+inline constexpr std::uint8_t refill = 8;   // added: the next display of a reserve order
+inline constexpr std::uint8_t answer = 16;  // acknowledges its request
 }  // namespace report_flag
 
 struct Report {
@@ -97,5 +103,13 @@ struct Report {
 };
 static_assert(sizeof(Report) == 128 && std::is_trivially_copyable_v<Report>);
 static_assert(std::has_unique_object_representations_v<Report>);
+
+// Exactly one for each request, and first of the reports that it causes.
+[[nodiscard]] constexpr bool is_acknowledgement(const Report& report) noexcept {
+    return (report.flags & report_flag::answer) != 0;
+}
+[[nodiscard]] constexpr bool is_change_of_order(ReportKind kind) noexcept {
+    return kind >= ReportKind::added && kind <= ReportKind::replaced;
+}
 
 }  // namespace wirebook::match

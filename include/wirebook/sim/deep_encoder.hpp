@@ -7,7 +7,7 @@
 //   imbalance                             A
 //   added executed reduced removed        the level is noted; at the end of the request 8 (buy) or
 //   replaced, displayed                   5 (sell) for each level whose total is not what it was
-//   accepted, rejected                    end the request before, where the caller did not
+//   each answer                           ends the request before, where the caller did not
 //   state_changed                         -; DeepDay::trading_status tells it, with its reason
 //
 // A request is one event of one instrument: its levels come bids first, then asks, each side from
@@ -58,10 +58,9 @@ public:
     }
 
     void on_report(const match::Report& report) {
+        if (match::is_acknowledgement(report)) end_of_request();
         if ((report.flags & match::report_flag::displayed) != 0) note(report);
         switch (report.kind) {
-            case match::ReportKind::accepted:
-            case match::ReportKind::rejected: end_of_request(); break;
             case match::ReportKind::executed:
                 if ((report.flags & match::report_flag::in_cross) == 0) trade(report, 0);
                 break;

@@ -12,7 +12,7 @@
 //   crossed           Q (also of nothing: 0 shares at 0); it has what C did not print, and what
 //                     was not displayed
 //   imbalance         I
-//   accepted          - (the tracking number moves on)
+//   accepted          - (the tracking number moves on, as with every answer but rejected)
 //   rejected, state_changed: nothing; a state is told by ItchDay::trading_action, with its reason
 //
 // The tape describes the displayed books after each report, so the feed does after each message.
@@ -57,8 +57,11 @@ public:
 
     void on_report(const match::Report& report) {
         const bool displayed = (report.flags & match::report_flag::displayed) != 0;
+        if (match::is_acknowledgement(report) && report.kind != match::ReportKind::rejected) {
+            context_.next_tracking_number();
+        }
         switch (report.kind) {
-            case match::ReportKind::accepted: context_.next_tracking_number(); break;
+            case match::ReportKind::accepted:
             case match::ReportKind::rejected: break;
             case match::ReportKind::added:
                 if (displayed) add(report);
