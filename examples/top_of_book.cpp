@@ -154,6 +154,8 @@ public:
                 case ring::Poll::writer_closed:
                 case ring::Poll::writer_dead:
                     if (options_.until_end || !next_writer(reader)) return;
+                    break;
+                case ring::Poll::reattached: break;  // of AttachOptions::follow
             }
             if (options_.count != 0 && records_ >= options_.count) return;
             if (options_.seconds > 0 && turn % 1024 == 0 && std::chrono::steady_clock::now() >= end)
@@ -255,6 +257,7 @@ wirebook::Result<ring::Reader> attach(const Options& options) {
     ring::AttachOptions attach_options;
     attach_options.directory = options.directory;
     attach_options.wait = std::chrono::milliseconds(100);  // and look for signals between
+    attach_options.show_position = true;  // `wirebook dump-segment` shows how far we are behind
     const auto begin = std::chrono::steady_clock::now();
     for (bool said = false;; said = true) {
         auto attached = ring::Reader::attach(options.name, attach_options);

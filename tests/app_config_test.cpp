@@ -59,8 +59,10 @@ name = "nasdaq"
 depth = 20
 mode = "touched"
 slots = 1024
+orders = true
 directory = "/dev/shm"
 group = "trading"
+owner = "feed"
 permissions = "0600"
 
 [sizes]
@@ -114,7 +116,9 @@ TEST_CASE("config: every key reaches its field") {
     CHECK(config.publish.depth == 20);
     CHECK(config.publish.mode == PublishMode::touched);
     CHECK(config.publish.slots == 1024);
+    CHECK(config.publish.orders);
     CHECK(config.publish.directory == "/dev/shm");
+    CHECK(config.publish.owner == "feed");
     CHECK(config.publish.group == "trading");
     CHECK(config.publish.permissions == 0600);
     CHECK(config.sizes.orders == 2048);
@@ -138,7 +142,9 @@ TEST_CASE("config: an empty file is all defaults, and good for replay only") {
     CHECK(config.publish.depth == 5);
     CHECK(config.publish.mode == PublishMode::changed);
     CHECK(config.publish.slots == 65536);
+    CHECK_FALSE(config.publish.orders);
     CHECK(config.publish.directory.empty());
+    CHECK(config.publish.owner.empty());
     CHECK(config.publish.group.empty());
     CHECK(config.publish.permissions == 0640);
     CHECK(config.sizes.orders == 4'194'304);
@@ -220,7 +226,10 @@ TEST_CASE("config: a wrong value names file, line, column and key") {
         {"[publish]\nslots = 1000",
          "publish.slots: must be a power of two, 64 to 16777216, is 1000"},
         {"[publish]\nslots = 32", "publish.slots: must be a power of two, 64 to 16777216, is 32"},
+        {"[publish]\norders = 1", "publish.orders: must be true or false"},
         {"[publish]\ndirectory = \"shm\"", "publish.directory: must be an absolute path"},
+        {"[publish]\nowner = 5", "publish.owner: must be text"},
+        {"[publish]\nowner = \"a/b\"", "publish.owner: must be 1 to 63"},
         {"[publish]\ngroup = \"a/b\"", "publish.group: must be 1 to 63"},
         {"[publish]\npermissions = 640", "publish.permissions: must be text of octal digits"},
         {"[publish]\npermissions = \"0660\"", "publish.permissions: must be text of octal digits"},
@@ -391,7 +400,8 @@ TEST_CASE("config: the summary names what is configured") {
          {"0000:3b:00.0 (PCI device)", "(virtual device)", "totalview  itch50", "AAPL MSFT",
           "2026-11-30", "holes wait not at all", "line A  233.54.12.111:26477  on port 0",
           "10.0.0.7:10378 (unicast)", "segment nasdaq, 20 levels a side", "all that was touched",
-          "mode 0600, group trading", "only counted", "2,048 live orders", "(no hugepages)"}) {
+          "mode 0600, owner feed, group trading", "only counted", "2,048 live orders",
+          "(no hugepages)"}) {
         CHECK_THAT(text, Contains(part));
     }
     CHECK_THAT(describe_config(good("")), Contains("serves replay only"));

@@ -193,6 +193,42 @@ TEST_CASE("options: run takes a configuration, a condition to stop and arguments
     CHECK_THAT(wrong("run -c c --strict"), Contains("unknown option \"--strict\""));
 }
 
+TEST_CASE("options: dump-segment takes a name or a path, symbols and how to print") {
+    const DumpSegmentOptions dump =
+        good("dump-segment nasdaq AAPL --json MSFT --watch 0.5 --directory /dev/shm").dump_segment;
+    CHECK(dump.segment == "nasdaq");
+    CHECK_FALSE(dump.is_path());
+    CHECK(dump.symbols == std::vector<std::string>{"AAPL", "MSFT"});
+    CHECK(dump.json);
+    CHECK(dump.watch_s == 0.5);
+    CHECK(dump.directory == "/dev/shm");
+    CHECK(good("dump-segment ./x").dump_segment.is_path());
+    CHECK(good("dump-segment nasdaq --once --json").dump_segment.once);
+    CHECK_FALSE(good("dump-segment nasdaq").dump_segment.watch_s);
+    CHECK_THAT(wrong("dump-segment"), Contains("needs the NAME of a segment, or its file's PATH"));
+    CHECK_THAT(wrong("dump-segment a~b"), Contains("NAME must be 1 to 63"));
+    CHECK_THAT(wrong("dump-segment /x/y --directory /x"), Contains("a PATH says it all"));
+    CHECK_THAT(wrong("dump-segment x --once --watch 1"), Contains("--once and --watch exclude"));
+    for (const char* bad : {"0", "-1", "0.001", "1e9", "x", "nan"})
+        CHECK_THAT(wrong(std::string("dump-segment x --watch ") + bad),
+                   Contains("--watch must be seconds, 0.01 to 86400"));
+}
+
+TEST_CASE("options: owner, group and permissions are of the segment that is published") {
+    const SegmentAccess access =
+        good("replay a.pcap --publish x --owner feed --group 100 --permissions 0644").replay.access;
+    CHECK(access.owner == "feed");
+    CHECK(access.group == "100");
+    CHECK(access.permissions == 0644U);
+    CHECK(good("run -c x.toml --group trading").run.access.group == "trading");
+    CHECK_FALSE(good("run -c x.toml").run.access.permissions);
+    for (const char* option : {"--owner x", "--group x", "--permissions 0600"})
+        CHECK_THAT(wrong(std::string("replay a.pcap ") + option), Contains("they need --publish"));
+    for (const char* bad : {"0666", "0440", "7", "06400", "rw"})
+        CHECK_THAT(wrong(std::string("run -c x.toml --permissions ") + bad),
+                   Contains("--permissions must be octal digits like 0640"));
+}
+
 TEST_CASE("options: tail takes a name, symbols and how to print") {
     const TailOptions tail =
         good("tail nasdaq AAPL --events MSFT --json --count 10 --latency --directory /dev/shm")
@@ -259,18 +295,19 @@ TEST_CASE("options: sim takes what it is told, and one place for its feed") {
 
 TEST_CASE("options: without a command that exists, the commands are named") {
     CHECK_THAT(wrong(""),
-               Contains("no command was given: \"replay\", \"run\", \"sim\", \"tail\" or"));
+               Contains("no command was given: \"replay\", \"run\", \"sim\", \"tail\", "));
     CHECK_THAT(wrong("rplay x"), Contains("unknown command \"rplay\"; did you mean \"replay\"?"));
     CHECK_THAT(wrong("--top x"), Contains("unknown option \"--top\"; a command comes first"));
-    for (const char* later : {"top", "doctor", "bind", "unbind", "record", "dump-segment"}) {
+    for (const char* later : {"top", "doctor", "bind", "unbind", "record"}) {
         CHECK_THAT(wrong(later), Contains("unknown command"));
         CHECK_THAT(parse({"--help"}).to_stdout, !Contains(std::string{"\n  "} + later + " "));
     }
 }
 
 TEST_CASE("options: --help and --version go to stdout with exit status 0") {
-    for (const char* text : {"--help", "-h", "help", "replay --help", "replay -h x --speed 2",
-                             "run --help", "sim --help", "tail --help", "check-config --help"}) {
+    for (const char* text :
+         {"--help", "-h", "help", "replay --help", "replay -h x --speed 2", "run --help",
+          "sim --help", "tail --help", "dump-segment --help", "check-config --help"}) {
         const CommandLine line = parse(words(text));
         CHECK_FALSE(line.options);
         CHECK(line.exit_status == 0);
@@ -283,7 +320,7 @@ TEST_CASE("options: --help and --version go to stdout with exit status 0") {
 
 TEST_CASE("options: each help fits a screen of 30 lines and 100 columns, and names every option") {
     for (const char* text : {"--help", "replay --help", "run --help", "sim --help", "tail --help",
-                             "check-config --help"}) {
+                             "dump-segment --help", "check-config --help"}) {
         std::istringstream help{parse(words(text)).to_stdout};
         int lines = 0;
         for (std::string line; std::getline(help, line); ++lines) {

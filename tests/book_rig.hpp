@@ -151,6 +151,7 @@ public:
     }
     [[nodiscard]] std::string bids(std::uint32_t i = 0) const { return side(i, Side::bid); }
     [[nodiscard]] std::string asks(std::uint32_t i = 0) const { return side(i, Side::ask); }
+    [[nodiscard]] UpdateBatch& batch() { return *batch_; }
     std::vector<std::string> take_heard() { return std::exchange(heard, {}); }
 
 private:

@@ -54,7 +54,7 @@ NIC = 'needs an interface of this machine, and root'
 FAST = {'--speed 1 ': '--speed 40 '}
 DPDK = 'build/dpdk'
 RULES = [
-    Rule(r'^bash tests/run\.sh', SLOW),
+    Rule(r'^(bash )?tests/run\.sh', SLOW),
     Rule(r'^meson test ', SLOW),
     Rule(r'^(\w+=\S+ )*build/tests/', 'a unit test with longer settings'),
     Rule(r'^meson setup( |$)', 'the build that runs this test was made by it'),
@@ -87,10 +87,12 @@ RULES = [
          needs='build/bench/wire_bench'),
     Rule(r'bench/book_bench', replace={'book_bench': 'book_bench --benchmark_list_tests'},
          needs='build/bench/book_bench'),
-    Rule(r'bench/match_bench( |$)(?!--count)', replace={'match_bench': 'match_bench --operations 60000 '
-                                                      '--repeat 1'}, needs='build/bench/match_bench'),
-    Rule(r'bench/match_soak', replace={'--seconds 60': '--seconds 1'},
+    Rule(r'bench/match_bench( |$)(?!--count)', replace={
+        ' --operations 1000000 --repeat 3': '', 'match_bench': 'match_bench --operations 60000 --repeat 1'},
+         needs='build/bench/match_bench'),
+    Rule(r'bench/match_soak', replace={'--seconds 60': '--seconds 1', '--seconds 1800': '--seconds 1'},
          needs='build/bench/match_soak'),
+    Rule(r'bench/ring_threads', 'two threads that spin: wants both cores for itself'),
     Rule(r'^valgrind ', 'wants valgrind, which nothing else does'),
     Rule(r'bench/pool_bench --csv|pool_plot', 'takes minutes; pool_bench --quick is run'),
     Rule(r'bench/pool_bench --quick', replace={'--quick': '--quick --only slab'},
@@ -233,7 +235,7 @@ def execute(command, rule, folder, environment):
         command = command.replace(old, new)
     command = command.replace('SAMPLE_GROUP', group_of_sample())
     # A name of this process: the machine may run the same test twice.
-    command = re.sub(r'(--publish|tail|top_of_book) ([a-z]+)\b', rf'\1 \2.{os.getpid()}', command)
+    command = re.sub(r'(--publish|tail|dump-segment|top_of_book) ([a-z]+)\b', rf'\1 \2.{os.getpid()}', command)
     # A reader who types takes longer than the replay needs for its segment.
     command = re.sub(r'\n(\S+ tail \S+)', r'\nuntil \1 --once > once 2>&1; do sleep 0.02; done\n\1',
                      command)

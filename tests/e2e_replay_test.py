@@ -5,8 +5,11 @@ every kind, pace, outputs after a signal.
     e2e_replay_test.py WIREBOOK [CHECK...]
 """
 import gzip
+import itertools
 import json
 import os
+import pathlib
+import re
 import signal
 import struct
 import subprocess
@@ -238,6 +241,89 @@ def wait_until(condition, what, seconds=60):
             return
         time.sleep(0.01)
     raise AssertionError(f'waited for {what} in vain')
+
+
+class OrderClient:
+    """Queues by symbol, side and price, from the order stream alone; checks each place told."""
+
+    def __init__(self):
+        self.queues = {}
+        self.prices = {}
+
+    def join(self, record, order):
+        key = record['symbol'], record['side'], record['price']
+        queue = self.queues.setdefault(key, {})
+        assert record['orders_ahead'] == len(queue), record
+        assert record['quantity_ahead'] == sum(queue.values()), record
+        queue[order] = record['quantity']
+        self.prices[order] = key
+
+    def take(self, record):
+        order = record['order']
+        if record['action'] == 'add':
+            return self.join(record, order)
+        key = self.prices[order]
+        queue = self.queues[key]
+        if record['action'] != 'replace':
+            ahead = list(itertools.takewhile(lambda held: held != order, queue))
+            assert record['orders_ahead'] == len(ahead), record
+            assert record['quantity_ahead'] == sum(queue[held] for held in ahead), record
+            assert queue[order] == record['quantity'] + record['left'], record
+            queue[order] = record['left']
+        if record['action'] == 'replace' or record['left'] == 0:
+            del queue[order], self.prices[order]
+        if record['action'] == 'replace':
+            self.join(record, record['new_order'])
+
+    def books(self):
+        return {key: (sum(queue.values()), len(queue)) for key, queue in self.queues.items() if queue}
+
+
+def times_asleep(pid):
+    status = pathlib.Path(f'/proc/{pid}/status').read_text()
+    return int(re.search(r'^voluntary_ctxt_switches:\s+(\d+)', status, re.M)[1])
+
+
+def check_the_order_stream_alone_gives_the_books(program, folder):
+    name, capture = segment(folder, 'orders'), folder / 'capture'
+    os.mkfifo(capture)
+    options = folder / 'orders.toml'
+    options.write_text(f'[publish]\ndirectory = "{folder}"\nslots = 262144\norders = true\n')
+    path, said = folder / f'wirebook.{name}', folder / 'tail.json'
+    replay = subprocess.Popen([program, 'replay', capture, '--publish', name, '-c', options, '--final',
+                               folder / 'final.csv'], stderr=subprocess.DEVNULL)
+    tail = None
+    try:
+        # The file's header makes the segment; the rest waits until the reader polls, which is when it
+        # goes to sleep again and again: it misses nothing.
+        with open(capture, 'wb') as pipe, open(said, 'wb') as out:
+            pipe.write(SAMPLE.read_bytes()[:24])
+            pipe.flush()
+            wait_until(path.exists, 'the segment')
+            tail = subprocess.Popen([program, 'tail', name, '--events', '--json', '--directory', folder],
+                                    stdout=out, stderr=subprocess.DEVNULL)
+            maps = pathlib.Path(f'/proc/{tail.pid}/maps')
+            wait_until(lambda: str(path) in maps.read_text(), 'the reader')
+            asleep = times_asleep(tail.pid)
+            wait_until(lambda: times_asleep(tail.pid) > asleep + 20, 'the reader to poll')
+            pipe.write(SAMPLE.read_bytes()[24:])
+        assert replay.wait(timeout=60) == 0
+        wait_until(lambda: b'"kind": "system"' in said.read_bytes()[-4096:], 'the last event')
+    finally:
+        for process in filter(None, (replay, tail)):
+            process.terminate()
+            process.wait(timeout=60)
+    client = OrderClient()
+    records = [json.loads(line) for line in (folder / 'tail.json').read_text().splitlines()]
+    orders = [record for record in records if record['kind'] == 'order']
+    for record in orders:
+        client.take(record)
+    side = {'B': 'bid', 'S': 'ask'}
+    final = {(row['symbol'], side[row['side']], float(row['price'])): (int(row['qty']), int(row['orders']))
+             for row in rows((folder / 'final.csv').read_text())}
+    assert client.books() == final, set(client.books()) ^ set(final)
+    assert {record['action'] for record in orders} == {'add', 'execute', 'reduce', 'remove', 'replace'}
+    assert len(orders) > 25_000
 
 
 def start_slow_replay(program, folder, *arguments):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What `meson install` leaves is enough for others: a strategy builds through `pkg-config
-wirebook-ring` alone, a program with a receive path of its own through `pkg-config wirebook`.
+wirebook-ring` alone, one in C through `pkg-config wirebook-c`, a program with a receive path of its
+own through `pkg-config wirebook`.
 
 usage: install_test.py ROOT BUILD        with g++, and with clang++-14 where it is installed
 """
@@ -55,6 +56,20 @@ def books_of_own_packets(folder, env, compilers):
         assert not [name for name in ('rte_', 'dpdk', 'pcap') if name in needs], needs
 
 
+def strategy_in_c(folder, env, library):
+    """examples/reader.c needs libwirebook.so.1 and no other library of ours, nor C++ in its face."""
+    flags = run('pkg-config', '--cflags', '--libs', 'wirebook-c', env=env).split()
+    assert [one for one in flags if one.startswith('-l')] == ['-lwirebook'], flags
+    for compiler in (one for one in ('gcc', 'clang-14') if shutil.which(one)):
+        program = folder / 'reader'
+        run(compiler, '-std=c11', '-O1', '-Wall', '-Wextra', '-pedantic', '-Werror',
+            ROOT / 'examples/reader.c', *flags, '-o', program)
+        needed = [line for line in run('readelf', '-d', program).splitlines() if 'NEEDED' in line]
+        ours = [line for line in needed if 'libc.so' not in line]
+        assert len(ours) == 1 and '[libwirebook.so.1]' in ours[0], needed
+        assert 'NAME' in run(program, '--help', env={**env, 'LD_LIBRARY_PATH': str(library)})
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -74,6 +89,7 @@ def main():
             assert 'NAME' in run(example, '--help')
             assert 'wirebook' not in run('ldd', example), 'links more than headers'
 
+        strategy_in_c(folder, env, found[0].parent.parent)
         books_of_own_packets(folder, env, compilers)
 
         (folder / 'own.cpp').write_text(PROGRAM)

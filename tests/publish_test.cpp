@@ -20,10 +20,10 @@ constexpr std::uint16_t channel = 1;
 class PublishRig {
 public:
     explicit PublishRig(Mode mode = Mode::changed, std::uint32_t depth = 5,
-                        std::uint32_t instruments = 16)
+                        std::uint32_t instruments = 16, std::uint32_t streams = 0)
         : arena_(make_arena()),
           books(std::move(book::BookSet::create(arena_, book_options()).value())),
-          publisher(make_writer(folder_.path(), depth, instruments), mode),
+          publisher(make_writer(folder_.path(), depth, instruments, streams), mode),
           reader(test::must_attach(folder_.path())) {}
 
     void end_packet() {
@@ -51,9 +51,9 @@ public:
     }
     // Kinds as text, "." behind the last of a packet: "trade snapshot."
     std::string kinds() {
-        static constexpr std::array<const char*, 13> names{
+        static constexpr std::array<const char*, 14> names{
             "none", "snapshot", "trade",   "break",     "status", "auction", "system",
-            "gap",  "session",  "quality", "directory", "collar", "ipo"};
+            "gap",  "session",  "quality", "directory", "collar", "ipo",     "order"};
         std::string text;
         for (const Record& record : records()) {
             if (!text.empty()) text += ' ';
@@ -76,6 +76,10 @@ private:
         void on_execution(const book::Execution& execution, const book::PacketEnd& end) noexcept {
             publisher.execution(books, execution, end);
         }
+        [[nodiscard]] bool wants_orders() const noexcept { return publisher.wants_orders(); }
+        void on_order(const book::OrderChange& change, const book::PacketEnd& end) noexcept {
+            publisher.order(books, change, end);
+        }
         void on_touched(std::uint32_t instrument, const book::PacketEnd& end) noexcept {
             publisher.touched(books, instrument, end);
         }
@@ -91,8 +95,9 @@ private:
         return std::move(arena).value();
     }
     static ring::Writer make_writer(const std::string& folder, std::uint32_t depth,
-                                    std::uint32_t instruments) {
+                                    std::uint32_t instruments, std::uint32_t streams) {
         ring::SegmentOptions options = test::small_segment(folder);
+        options.streams = streams;
         options.geometry = {
             .depth = depth, .slots = 1024, .instruments = instruments, .channels = 2};
         return test::must_create(options);
@@ -423,4 +428,29 @@ TEST_CASE("publish: what finds no room in the segment's tables is counted and le
     rig.publisher.quality(9, ring::Quality::good);  // a channel beyond the segment's words
     CHECK(rig.publisher.counters().no_channel == 1);
     CHECK(rig.kinds().empty());
+}
+
+TEST_CASE("publish: the order stream comes in feed order, behind the trade, before the snapshot") {
+    PublishRig rig(Mode::changed, 5, 16, ring::stream_flag::orders);
+    (void)rig.kinds();
+    rig.add(3, 'B', 1'000'000, 300);
+    rig.add(3, 'B', 1'000'000, 200);
+    rig.end_packet();
+    const std::vector<Record> added = rig.records();
+    REQUIRE(added.size() == 3);
+    const auto second = added[1].event<ring::OrderEvent>();
+    CHECK(second.action == ring::OrderAction::add);
+    CHECK(second.side == ring::RecordSide::bid);
+    CHECK(second.price == 1'000'000'000'000'000);  // no name told its places: whole units
+    CHECK(second.order_id == 2);
+    CHECK(second.quantity == 200);
+    CHECK(second.left == 200);
+    CHECK(second.orders_ahead == 1);
+    CHECK(second.quantity_ahead == 300);
+    CHECK(added[1].instrument == added[2].instrument);
+    CHECK(added[2].kind == RecordKind::snapshot);
+    rig.out.execute(3, 1, 300, 77, 0, 0, 8);
+    rig.end_packet();
+    CHECK(rig.publisher.counters().orders == 3);
+    CHECK(rig.kinds() == "trade order snapshot.");
 }

@@ -5,12 +5,36 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
+#include <iostream>
+#include <random>
 #include <string>
 
 #include "wirebook/ring/reader.hpp"
 #include "wirebook/ring/writer.hpp"
 
 namespace wirebook::test {
+
+// `tests/run.sh --all`: the numbers that take minutes.
+inline bool long_tests() {
+    return std::getenv("WIREBOOK_LONG") != nullptr;
+}
+// In instrumented builds everything is many times slower.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool instrumented = true;
+#elif defined(__has_feature)
+inline constexpr bool instrumented =
+    __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+inline constexpr bool instrumented = false;
+#endif
+// What is random in a test, printed so that it can be had again.
+inline std::uint64_t random_seed() {
+    const char* given = std::getenv("WIREBOOK_SEED");
+    const std::uint64_t chosen =
+        given != nullptr ? std::strtoull(given, nullptr, 0) : std::random_device{}();
+    std::cerr << "seed: WIREBOOK_SEED=" << chosen << '\n';
+    return chosen;
+}
 
 class TemporaryFolder {
 public:

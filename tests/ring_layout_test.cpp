@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "wirebook/ring/position.hpp"
 #include "wirebook/ring/segment.hpp"
 
 using namespace wirebook::ring;
@@ -72,6 +73,15 @@ TEST_CASE("ring: the events' layouts are those of ABI version 2", "[ring][layout
     CHECK(offsetof(IpoEvent, release_ns) == 8);
     CHECK(offsetof(IpoEvent, qualifier) == 16);
     CHECK(offsetof(IpoEvent, code) == 17);
+    CHECK(offsetof(OrderEvent, order_id) == 8);
+    CHECK(offsetof(OrderEvent, other_id) == 16);
+    CHECK(offsetof(OrderEvent, quantity_ahead) == 24);
+    CHECK(offsetof(OrderEvent, orders_ahead) == 32);
+    CHECK(offsetof(OrderEvent, quantity) == 36);
+    CHECK(offsetof(OrderEvent, left) == 40);
+    CHECK(offsetof(OrderEvent, action) == 44);
+    CHECK(offsetof(OrderEvent, side) == 45);
+    CHECK(offsetof(OrderEvent, printable) == 46);
     CHECK(offsetof(SystemEvent, group) == 8);
     CHECK(offsetof(GapEvent, last) == 8);
     CHECK(offsetof(GapEvent, lines) == 16);
@@ -238,6 +248,7 @@ TEST_CASE("ring: docs/ring.md lists the header as it is", "[ring][layout]") {
                                           WIREBOOK_ROW(SegmentHeader, depth),
                                           WIREBOOK_ROW(SegmentHeader, instrument_capacity),
                                           WIREBOOK_ROW(SegmentHeader, channels),
+                                          WIREBOOK_ROW(SegmentHeader, streams),
                                           WIREBOOK_ROW(SegmentHeader, instruments_offset),
                                           WIREBOOK_ROW(SegmentHeader, table_offset),
                                           WIREBOOK_ROW(SegmentHeader, ring_offset),
@@ -302,6 +313,15 @@ TEST_CASE("ring: docs/ring.md lists the standing blocks of a row as they are", "
     CHECK(offsetof(InstrumentRow, status) == 64);
     CHECK(offsetof(InstrumentRow, statistics) == 128);
     CHECK(offsetof(InstrumentRow, auction) == 256);
+}
+
+TEST_CASE("ring: docs/ring.md lists the file of a reader's position as it is", "[ring][layout]") {
+    const std::map<std::string, Row> real{
+        WIREBOOK_ROW(PositionBlock, magic),   WIREBOOK_ROW(PositionBlock, epoch),
+        WIREBOOK_ROW(PositionBlock, pid),     WIREBOOK_ROW(PositionBlock, attached_ns),
+        WIREBOOK_ROW(PositionBlock, program), WIREBOOK_ROW(PositionBlock, next),
+        WIREBOOK_ROW(PositionBlock, lost),    WIREBOOK_ROW(PositionBlock, heartbeat)};
+    CHECK(documented("Reader's position") == real);
 }
 
 TEST_CASE("ring: a name that could leave the folder is refused", "[ring]") {

@@ -8,7 +8,7 @@ MAY_INCLUDE = {  # module -> modules whose headers it may include besides its ow
     'core': set(),
     'wire': {'core'}, 'book': {'core'}, 'ring': {'core'},
     'io': {'core', 'wire'}, 'feed': {'core', 'wire', 'book'},
-    'publish': {'core', 'book', 'ring'}, 'match': {'core', 'book'},
+    'publish': {'core', 'book', 'ring'}, 'match': {'core', 'book'}, 'capi': {'core', 'ring'},
     'sim': None, 'app': None,  # None: whatever is not app itself
 }
 # Headers of the standard library, and Linux's: what a strategy's machine has for certain.
@@ -55,6 +55,14 @@ def ring_errors(root):
                       'include this file'
 
 
+def c_errors(root):
+    """The C interface shows nothing of C++, nor anything else of ours."""
+    for path in sorted([*root.glob('include/*.h'), *root.glob('include/wirebook/**/*.h')]):
+        for number, name in includes(path):
+            if name not in ('stddef.h', 'stdint.h') and not name.startswith('wirebook/capi/'):
+                yield f'{path}:{number}: <{name}> does not belong into a header for C'
+
+
 if __name__ == '__main__':
     ROOT, _ = arguments()
-    report([*layer_errors(ROOT), *ring_errors(ROOT)])
+    report([*layer_errors(ROOT), *ring_errors(ROOT), *c_errors(ROOT)])

@@ -23,6 +23,8 @@ BROKEN = {
         'ring needs a library through core': {
             'include/wirebook/ring/a.hpp': '#include "wirebook/core/b.hpp"\n',
             'include/wirebook/core/b.hpp': '#include <fmt/format.h>\n'},
+        'C++ in a header for C': {'include/wirebook.h': '#include "wirebook/ring/c.hpp"\n'},
+        'the C interface needs feed': {'src/capi/a.cpp': '#include "wirebook/feed/b.hpp"\n'},
     },
     'format': {'two blanks': {'src/wire/a.cpp': 'int  a = 1;\n'}},
     'headers': {

@@ -102,6 +102,7 @@ std::string publish_text(const Config& config) {
             (publish.directory.empty() ? "hugetlbfs where there is room, else /dev/shm"
                                        : publish.directory) +
             ", mode " + permissions.data() +
+            (publish.owner.empty() ? "" : ", owner " + publish.owner) +
             (publish.group.empty() ? "" : ", group " + publish.group) + "\n";
     return text;
 }

@@ -157,7 +157,7 @@ void read_permissions(const Value& value, PublishConfig& publish) {
     publish.permissions = *permissions;
 }
 
-constexpr std::array<KeySpec<PublishConfig>, 7> publish_keys{{
+constexpr std::array<KeySpec<PublishConfig>, 9> publish_keys{{
     {{"publish", "name", "text", "-", "\"\" (`run` publishes nothing)"},
      false,
      [](const Value& value, PublishConfig& publish) {
@@ -175,9 +175,18 @@ constexpr std::array<KeySpec<PublishConfig>, 7> publish_keys{{
      [](const Value& value, PublishConfig& publish) {
          assign(publish.slots, value.integer(64, 1U << 24U, true));
      }},
+    {{"publish", "orders", "true or false", "-", "false"},
+     false,
+     [](const Value& value, PublishConfig& publish) { assign(publish.orders, value.flag()); }},
     {{"publish", "directory", "text", "-", "\"\" (hugetlbfs, else /dev/shm)"},
      false,
      read_directory},
+    {{"publish", "owner", "text", "-", "\"\" (of the process)"},
+     false,
+     [](const Value& value, PublishConfig& publish) {
+         const auto* text = value.node().as_string();
+         if (text == nullptr || !text->get().empty()) read_name(value, publish.owner);
+     }},
     {{"publish", "group", "text", "-", "\"\" (of the process)"},
      false,
      [](const Value& value, PublishConfig& publish) {

@@ -3,6 +3,7 @@
 
 #include "wirebook/app/commands.hpp"
 #include "wirebook/app/config.hpp"
+#include "wirebook/app/dump_segment.hpp"
 #include "wirebook/app/options.hpp"
 #include "wirebook/app/setup.hpp"
 #include "wirebook/app/tail.hpp"
@@ -24,6 +25,7 @@ int run_command(const Options& options) {
         case Command::run: return run_live(options.run);
         case Command::sim: return run_sim(options.sim);
         case Command::tail: return run_tail(options.tail);
+        case Command::dump_segment: return run_dump_segment(options.dump_segment);
         case Command::check_config: return run_check_config(options.check_config.file);
     }
     return exit_usage;

@@ -19,8 +19,8 @@ namespace wirebook::app {
 
 namespace {
 
-constexpr std::array<std::string_view, 5> command_names{"replay", "run", "sim", "tail",
-                                                        "check-config"};
+constexpr std::array<std::string_view, 6> command_names{"replay", "run",          "sim",
+                                                        "tail",   "dump-segment", "check-config"};
 
 constexpr std::string_view overview =
     "wirebook: exchange multicast in, order books out, to every strategy on this machine\n"
@@ -32,6 +32,7 @@ constexpr std::string_view overview =
     "  run -c FILE            receive from NICs or DPDK virtual devices, publish the books\n"
     "  sim --feed F --seed N  a simulated exchange: its feed into captures, UDP or a DPDK port\n"
     "  tail NAME [SYMBOL...]  look at the books in a segment that replay or run publishes\n"
+    "  dump-segment NAME      a segment's health, sizes, readers, instruments and books\n"
     "  check-config FILE      say what a configuration means, or what is wrong with it\n"
     "\n"
     "  wirebook COMMAND --help    the options of a command\n"
@@ -54,6 +55,14 @@ void add_dumps(CLI::App& app, DumpOptions& dumps) {
             ->type_name("FILE")
             ->group("Dumps (FILE may be - for stdout, one of them)");
     }
+}
+
+void add_access(CLI::App& app, SegmentAccess& access, RawOptions& raw) {
+    app.add_option("--owner", access.owner, "of the segment's file: a user's name or number")
+        ->type_name("USER");
+    app.add_option("--group", access.group, "of the segment's file, likewise")->type_name("GROUP");
+    app.add_option("--permissions", raw.permissions, "of the segment's file, octal; default 0640")
+        ->type_name("MODE");
 }
 
 // ---- the commands
@@ -80,6 +89,7 @@ void define_replay(CLI::App& app, ReplayOptions& replay, RawOptions& raw) {
                  "exit 1 after a gap, crossed book, unknown order or decode error");
     app.add_flag("--fingerprint", replay.fingerprint,
                  "hash of everything published: printed, or in --stats");
+    add_access(app, replay.access, raw);
     add_dumps(app, replay.dumps);
 }
 
@@ -95,6 +105,7 @@ void define_run(CLI::App& app, RunOptions& run, RawOptions& raw) {
         ->type_name("CONDITION");
     app.add_flag("--fingerprint", run.fingerprint,
                  "hash of everything published: printed, or in --stats");
+    add_access(app, run.access, raw);
     add_dumps(app, run.dumps);
 }
 
@@ -148,6 +159,23 @@ void define_tail(CLI::App& app, TailOptions& tail, RawOptions& raw) {
     app.add_option("--count", raw.count, "exit after N records")->type_name("N");
     app.add_flag("--latency", tail.latency, "at the end: latency packet to read, in percentiles");
     app.add_option("--directory", tail.directory,
+                   "where the segment lies; default: hugetlbfs, then /dev/shm")
+        ->type_name("DIR");
+}
+
+void define_dump_segment(CLI::App& app, DumpSegmentOptions& dump, RawOptions& raw) {
+    app.description(
+        "Print what a segment says about itself: header, sizes, health, readers, instruments with\n"
+        "status and statistics, books. Also of a writer that has died.");
+    app.add_option("NAME", dump.segment, "the segment by its name, or by its file's path")
+        ->type_name("");
+    app.add_option("SYMBOL", dump.symbols, "only these instruments; default: all")->type_name("");
+    app.add_flag("--json", dump.json, "one JSON object");
+    app.add_flag("--once", dump.once, "print once and exit, as without --watch");
+    app.add_option("--watch", raw.watch,
+                   "every S seconds: health, rate, readers, and the SYMBOLs given")
+        ->type_name("S");
+    app.add_option("--directory", dump.directory,
                    "where the segment lies; default: hugetlbfs, then /dev/shm")
         ->type_name("DIR");
 }
@@ -210,11 +238,13 @@ std::string help_of(const CLI::App& app, std::string_view usage) {
     return text;
 }
 
-constexpr std::array<std::string_view, 5> usages{
+constexpr std::array<std::string_view, 6> usages{
     "Usage: wirebook replay (FILE... | --lines FILE,FILE,...) [OPTIONS]",
     "Usage: wirebook run -c FILE [OPTIONS] [-- EAL...]",
     "Usage: wirebook sim --feed itch50|iex-deep --seed N [OPTIONS] OUTPUT [-- EAL...]",
-    "Usage: wirebook tail NAME [SYMBOL...] [OPTIONS]", "Usage: wirebook check-config FILE"};
+    "Usage: wirebook tail NAME [SYMBOL...] [OPTIONS]",
+    "Usage: wirebook dump-segment (NAME | PATH) [SYMBOL...] [OPTIONS]",
+    "Usage: wirebook check-config FILE"};
 
 void define(CLI::App& app, Options& options, RawOptions& raw) {
     switch (options.command) {
@@ -222,6 +252,7 @@ void define(CLI::App& app, Options& options, RawOptions& raw) {
         case Command::run: return define_run(app, options.run, raw);
         case Command::sim: return define_sim(app, options.sim, raw);
         case Command::tail: return define_tail(app, options.tail, raw);
+        case Command::dump_segment: return define_dump_segment(app, options.dump_segment, raw);
         case Command::check_config: return define_check_config(app, options.check_config);
     }
 }

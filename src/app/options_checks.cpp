@@ -97,6 +97,18 @@ void check_segment_name(const std::string& name, const std::string& where) {
           in_quotes(name));
 }
 
+void check_access(SegmentAccess& access, const RawOptions& raw) {
+    if (raw.permissions.empty()) return;
+    access.permissions = parse_permissions(raw.permissions);
+    if (!access.permissions) {
+        wrong(
+            "--permissions must be octal digits like 0640 (owner reads and writes, group and "
+            "others "
+            "at most read), is " +
+            in_quotes(raw.permissions));
+    }
+}
+
 // Two outputs in one place would spoil both; an output over an input would destroy it.
 void check_dumps(const DumpOptions& dumps, bool fingerprint_to_stdout,
                  const std::vector<std::string>& inputs) {
@@ -159,6 +171,12 @@ void check_replay(ReplayOptions& replay, const RawOptions& raw) {
         replay.gap_wait_us = whole_number("--gap-wait", raw.gap_wait, 0, 3'600'000'000);
     }
     if (!replay.publish_name.empty()) check_segment_name(replay.publish_name, "--publish");
+    check_access(replay.access, raw);
+    const bool any_access = !replay.access.owner.empty() || !replay.access.group.empty() ||
+                            replay.access.permissions.has_value();
+    if (any_access && replay.publish_name.empty()) {
+        wrong("--owner, --group and --permissions are of a segment: they need --publish NAME");
+    }
     replay.fingerprint_to_stdout = replay.fingerprint && replay.dumps.stats.empty();
     std::vector<std::string> inputs = replay.files;
     if (!replay.config_file.empty()) inputs.push_back(replay.config_file);
@@ -168,6 +186,7 @@ void check_replay(ReplayOptions& replay, const RawOptions& raw) {
 void check_run(RunOptions& run, const RawOptions& raw) {
     if (run.config_file.empty()) wrong("run needs a configuration: -c FILE");
     if (!raw.stop.empty()) run.stop = stop_of(raw.stop);
+    check_access(run.access, raw);
     run.fingerprint_to_stdout = run.fingerprint && run.dumps.stats.empty();
     check_dumps(run.dumps, run.fingerprint_to_stdout, {run.config_file});
 }
@@ -184,6 +203,21 @@ void check_tail(TailOptions& tail, const RawOptions& raw) {
     }
 }
 
+void check_dump_segment(DumpSegmentOptions& dump, const RawOptions& raw) {
+    if (dump.segment.empty()) wrong("dump-segment needs the NAME of a segment, or its file's PATH");
+    if (dump.is_path()) {
+        if (!dump.directory.empty()) wrong("--directory is for a NAME; a PATH says it all");
+    } else {
+        check_segment_name(dump.segment, "NAME");
+    }
+    if (raw.watch.empty()) return;
+    if (dump.once) wrong("--once and --watch exclude each other");
+    dump.watch_s = positive_number(raw.watch);
+    if (!(*dump.watch_s >= 0.01 && *dump.watch_s <= 86'400)) {
+        wrong("--watch must be seconds, 0.01 to 86400, is " + in_quotes(raw.watch));
+    }
+}
+
 }  // namespace
 
 void check_options(Options& options, const RawOptions& raw) {
@@ -192,6 +226,7 @@ void check_options(Options& options, const RawOptions& raw) {
         case Command::run: return check_run(options.run, raw);
         case Command::sim: return check_sim(options.sim, raw);
         case Command::tail: return check_tail(options.tail, raw);
+        case Command::dump_segment: return check_dump_segment(options.dump_segment, raw);
         case Command::check_config:
             if (options.check_config.file.empty()) wrong("check-config needs a FILE");
             return;

@@ -23,6 +23,8 @@ struct RawOptions {
     std::string gap_wait;
     std::string stop;
     std::string count;
+    std::string watch;
+    std::string permissions;
     std::string seed;
     std::string instruments;
     std::string messages;

@@ -8,15 +8,7 @@
 
 namespace wirebook::app {
 
-namespace {
-
-template <class... Arguments>
-void add(std::string& out, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    fmt::format_to(std::back_inserter(out), format, std::forward<Arguments>(arguments)...);
-}
-
-// Of units of 1e-9. Digits beyond the places are never cut off: a venue may print finer than it
-// quotes.
+// Digits beyond the places are never cut off: a venue may print finer than it quotes.
 std::string price_text(std::int64_t price, unsigned places, const char* none) {
     if (price == ring::no_price) return none;
     const auto magnitude =
@@ -29,24 +21,6 @@ std::string price_text(std::int64_t price, unsigned places, const char* none) {
     return text;
 }
 
-const char* name_of(ring::RecordKind kind) {
-    switch (kind) {
-        case ring::RecordKind::none: break;
-        case ring::RecordKind::snapshot: return "snapshot";
-        case ring::RecordKind::trade: return "trade";
-        case ring::RecordKind::trade_break: return "break";
-        case ring::RecordKind::status: return "status";
-        case ring::RecordKind::auction: return "auction";
-        case ring::RecordKind::system: return "system";
-        case ring::RecordKind::gap: return "gap";
-        case ring::RecordKind::session: return "session";
-        case ring::RecordKind::quality: return "quality";
-        case ring::RecordKind::directory: return "directory";
-        case ring::RecordKind::collar: return "collar";
-        case ring::RecordKind::ipo: return "ipo";
-    }
-    return "unknown";
-}
 const char* name_of(ring::Quality quality) {
     switch (quality) {
         case ring::Quality::good: return "good";
@@ -68,9 +42,47 @@ const char* name_of(ring::TradingStatus status) {
     }
     return "unknown";
 }
+
+const char* name_of(ring::RecordKind kind) {
+    switch (kind) {
+        case ring::RecordKind::none: break;
+        case ring::RecordKind::snapshot: return "snapshot";
+        case ring::RecordKind::trade: return "trade";
+        case ring::RecordKind::trade_break: return "break";
+        case ring::RecordKind::status: return "status";
+        case ring::RecordKind::auction: return "auction";
+        case ring::RecordKind::system: return "system";
+        case ring::RecordKind::gap: return "gap";
+        case ring::RecordKind::session: return "session";
+        case ring::RecordKind::quality: return "quality";
+        case ring::RecordKind::directory: return "directory";
+        case ring::RecordKind::collar: return "collar";
+        case ring::RecordKind::ipo: return "ipo";
+        case ring::RecordKind::order: return "order";
+    }
+    return "unknown";
+}
 const char* name_of(ring::RecordSide side) {
     if (side == ring::RecordSide::none) return "none";
     return side == ring::RecordSide::bid ? "bid" : "ask";
+}
+
+const char* name_of(ring::OrderAction action) {
+    switch (action) {
+        case ring::OrderAction::add: return "add";
+        case ring::OrderAction::execute: return "execute";
+        case ring::OrderAction::reduce: return "reduce";
+        case ring::OrderAction::remove: return "remove";
+        case ring::OrderAction::replace: return "replace";
+    }
+    return "unknown";
+}
+
+namespace {
+
+template <class... Arguments>
+void add(std::string& out, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    fmt::format_to(std::back_inserter(out), format, std::forward<Arguments>(arguments)...);
 }
 
 // key=value pairs, for the line and, with JSON's quotes, for the object.
@@ -130,6 +142,22 @@ void append_directory(Details& details, const ring::DirectoryEvent& directory, u
     details.price("reference", directory.reference_price, places);
     details.price("lower", directory.lower_limit, places);
     details.price("upper", directory.upper_limit, places);
+}
+
+void append_order(Details& details, const ring::OrderEvent& order, unsigned places) {
+    details.text("action", name_of(order.action));
+    details.text("side", name_of(order.side));
+    details.number("order", order.order_id);
+    if (order.action == ring::OrderAction::replace) details.number("new_order", order.other_id);
+    if (order.action == ring::OrderAction::execute) {
+        details.number("match", order.other_id);
+        details.number("printable", order.printable);
+    }
+    details.price("price", order.price, places);
+    details.number("quantity", order.quantity);
+    details.number("left", order.left);
+    details.number("orders_ahead", order.orders_ahead);
+    details.number("quantity_ahead", order.quantity_ahead);
 }
 
 void append_event(Details& details, const ring::Record& record, unsigned places) {
@@ -197,6 +225,8 @@ void append_event(Details& details, const ring::Record& record, unsigned places)
         }
         case ring::RecordKind::directory:
             return append_directory(details, record.event<ring::DirectoryEvent>(), places);
+        case ring::RecordKind::order:
+            return append_order(details, record.event<ring::OrderEvent>(), places);
         case ring::RecordKind::none:
         case ring::RecordKind::snapshot: return;
     }
@@ -214,6 +244,8 @@ void append_side(std::string& out, const ShownRecord& shown, bool bids) {
     }
     out += "]";
 }
+
+}  // namespace
 
 void append_standing_json(std::string& out, const Standing& standing, unsigned places) {
     const ring::TradeStatistics& trades = standing.statistics;
@@ -252,8 +284,6 @@ void append_standing_json(std::string& out, const Standing& standing, unsigned p
     auction.letter("official_type", state.official_type);
     out += "}";
 }
-
-}  // namespace
 
 void append_record_line(std::string& out, const ShownRecord& shown) {
     const ring::Record& record = shown.record;

@@ -39,6 +39,7 @@ Result<Config> configuration(const ReplayOptions& options, const io::CaptureSour
         if (!loaded) return loaded.error();
         config = std::move(loaded).value();
     }
+    take_access(options.access, config);
     if (!options.gap_wait_us) return config;
     config.gap_wait_us = *options.gap_wait_us;
     for (ChannelConfig& channel : config.channels) channel.gap_wait_us.reset();

@@ -64,6 +64,7 @@ void print_ports(const io::DpdkSource& source) {
 int run_live(const RunOptions& options) {
     auto config = load_config(options.config_file, ConfigUse::run);
     if (!config) return fail(exit_usage, config.error().context);
+    take_access(options.access, config.value());
 
     Observer observer;
     observer.clock = TscClock::calibrate();

@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 #include <grp.h>
+#include <pwd.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 
 namespace wirebook::app {
@@ -37,20 +38,24 @@ feed::ChannelOptions channel_options(const Config& config, const ChannelConfig* 
     return options;
 }
 
-// Asked before the segment is made: it would replace the one that is there.
-Result<gid_t> find_group(const std::string& group) {
-    if (group.empty()) return static_cast<gid_t>(-1);
-    const ::group* entry = ::getgrnam(group.c_str());  // NOLINT(concurrency-mt-unsafe): at start
-    if (entry == nullptr) return Error{EINVAL, "publish.group: there is no group '" + group + "'"};
-    return entry->gr_gid;
-}
-
-Status set_group(const ring::Writer& writer, const std::string& group, gid_t id) {
-    if (group.empty()) return Ok{};
-    if (::chown(writer.path().c_str(), static_cast<uid_t>(-1), id) != 0) {
-        return errno_error("chgrp " + group + " " + writer.path(), errno);
+// A name, or else a number. `key` is "owner" or "group". "" is no id: the process's own.
+Result<std::optional<std::uint32_t>> find_id(const std::string& key, const std::string& name) {
+    std::optional<std::uint32_t> id;
+    if (name.empty()) return id;
+    if (key == "owner") {
+        if (const ::passwd* user = ::getpwnam(name.c_str()))  // NOLINT(concurrency-mt-unsafe)
+            id = user->pw_uid;
+    } else if (const ::group* group = ::getgrnam(name.c_str())) {  // NOLINT(concurrency-mt-unsafe)
+        id = group->gr_gid;
     }
-    return Ok{};
+    if (id) return id;
+    std::uint32_t number = 0;
+    const char* const end = name.data() + name.size();
+    const auto [last, fault] = std::from_chars(name.data(), end, number);
+    if (fault != std::errc{} || last != end || number == UINT32_MAX)
+        return Error{EINVAL, "publish." + key + ": there is no " +
+                                 (key == "owner" ? "user" : "group") + " '" + name + "'"};
+    return std::optional{number};
 }
 
 template <class Dump>
@@ -133,27 +138,37 @@ Status open_dumps(const DumpOptions& dumps, bool fingerprint, Observer& observer
     return Ok{};
 }
 
+void take_access(const SegmentAccess& access, Config& config) {
+    if (!access.owner.empty()) config.publish.owner = access.owner;
+    if (!access.group.empty()) config.publish.group = access.group;
+    if (access.permissions) config.publish.permissions = *access.permissions;
+}
+
 Status open_publisher(const Config& config, const std::string& name, Observer& observer) {
     if (auto known = check_time_zones(); !known) return known;
-    auto group = find_group(config.publish.group);
+    const PublishConfig& settings = config.publish;
+    auto owner = find_id("owner", settings.owner);
+    if (!owner) return owner.error();
+    auto group = find_id("group", settings.group);
     if (!group) return group.error();
     ring::SegmentOptions options;
     options.name = name;
-    options.directory = config.publish.directory;
+    options.directory = settings.directory;
     options.session_name = name;
-    options.geometry.depth = config.publish.depth;
-    options.geometry.slots = config.publish.slots;
+    options.geometry.depth = settings.depth;
+    options.geometry.slots = settings.slots;
     options.geometry.instruments = config.sizes.instruments;
     options.geometry.channels = ring::max_channels;
     options.clock = observer.clock;
-    options.mode = config.publish.permissions;
+    options.mode = settings.permissions;
+    options.owner = owner.value();
+    options.group = group.value();
+    if (settings.orders) options.streams = ring::stream_flag::orders;
     auto writer = ring::Writer::create(options);
     if (!writer) return writer.error();
-    if (auto done = set_group(writer.value(), config.publish.group, group.value()); !done)
-        return done;
     fmt::print(stderr, "wirebook: {}\n", writer.value().notice());
-    const auto mode = config.publish.mode == PublishMode::touched ? publish::Mode::touched
-                                                                  : publish::Mode::changed;
+    const auto mode =
+        settings.mode == PublishMode::touched ? publish::Mode::touched : publish::Mode::changed;
     observer.publisher = std::make_unique<publish::Publisher>(std::move(writer).value(), mode);
     observer.latencies = std::make_unique<Latencies>();
     return Ok{};

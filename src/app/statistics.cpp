@@ -69,6 +69,9 @@ Statistics Statistics::collect(const AppPipeline& pipeline, const Observer& obse
         s.unrepresentable = published.unrepresentable;
         s.unpublished = published.no_instrument;
         s.unpublished_channels = published.no_channel;
+        const ring::Writer& writer = observer.publisher->writer();
+        s.readers = ring::reader_positions(writer.path(), writer.epoch());
+        s.published_records = writer.next_sequence();
     }
     if (observer.fingerprint) s.fingerprint = observer.fingerprint->digits();
 
@@ -122,6 +125,14 @@ std::string Statistics::to_json() const {
     json["unpublished"] = unpublished + unpublished_channels;
     json["unknown_breaks"] = unknown_breaks;
     json["unrepresentable"] = unrepresentable;
+    if (readers) json["readers"] = nlohmann::ordered_json::array();
+    for_each_reader([&](const ring::ReaderPosition& reader, std::optional<std::uint64_t> lag) {
+        nlohmann::ordered_json entry{
+            {"pid", reader.pid}, {"program", reader.program}, {"lag", nullptr}};
+        if (lag) entry["lag"] = *lag;
+        entry["lost"] = reader.lost;
+        json["readers"].push_back(std::move(entry));
+    });
     json["wall_seconds"] = times.wall_seconds;
     json["cpu_seconds"] = times.cpu_seconds;
     json["ns_per_message"] = nullptr;
@@ -144,6 +155,10 @@ std::string Statistics::summary() const {
     text += fmt::format("\ngaps {} ({} messages), filled {}, duplicates {}, heartbeats {}\n",
                         sequence.gaps, sequence.gap_messages, sequence.gaps_filled,
                         sequence.duplicates, sequence.heartbeats);
+    for_each_reader([&](const ring::ReaderPosition& reader, std::optional<std::uint64_t> lag) {
+        text += fmt::format("reader {} ({}): {} records behind, {} lost\n", reader.pid,
+                            reader.program, lag ? std::to_string(*lag) : "?", reader.lost);
+    });
     std::string faults;
     const auto fault = [&](std::string_view name, std::uint64_t count) {
         if (count != 0) faults += fmt::format("  {} {}", name, count);

@@ -36,6 +36,7 @@ public:
                     break;
                 case ring::Poll::writer_closed:
                 case ring::Poll::writer_dead: next_writer(); break;
+                case ring::Poll::reattached: break;  // of AttachOptions::follow
             }
         }
         flush();
@@ -149,20 +150,21 @@ private:
 
 }  // namespace
 
+int fail_to_attach(const Error& error) {
+    std::string text = error.context;
+    if (error.code == ENOENT) text += "; is `wirebook replay --publish` or `wirebook run` running?";
+    if (error.code == ESTALE) text += "; --once shows the books that it left";
+    if (error.code == EACCES) text += "; its owner sets publish.group and publish.permissions";
+    return fail(error.code == EACCES ? exit_host : exit_usage, text);
+}
+
 int run_tail(const TailOptions& options) {
     ring::AttachOptions attach;
     attach.directory = options.directory;
     attach.live_only = !options.once;
+    attach.show_position = !options.once;
     auto reader = ring::Reader::attach(options.name, attach);
-    if (!reader) {
-        std::string text = reader.error().context;
-        if (reader.error().code == ENOENT)
-            text += "; is `wirebook replay --publish` or `wirebook run` running?";
-        if (reader.error().code == ESTALE) text += "; --once shows the books that it left";
-        if (reader.error().code == EACCES)
-            text += "; its owner sets publish.group and publish.permissions";
-        return fail(reader.error().code == EACCES ? exit_host : exit_usage, text);
-    }
+    if (!reader) return fail_to_attach(reader.error());
     catch_stop_signals();
     Tail tail(options, std::move(reader).value());
     if (options.once)

@@ -126,6 +126,23 @@ ring::DirectoryEvent directory_of(const book::Event& event, const EventContext& 
 
 }  // namespace
 
+ring::OrderEvent order_of(const book::OrderChange& change, std::uint8_t places) noexcept {
+    static_assert(static_cast<int>(book::UpdateKind::replace) + 1 ==
+                  static_cast<int>(ring::OrderAction::replace));
+    ring::OrderEvent body;
+    body.price = to_nano(change.price, places);
+    body.order_id = change.order_id;
+    body.other_id = change.other_id;
+    body.quantity_ahead = change.position.quantity_ahead;
+    body.orders_ahead = static_cast<std::uint32_t>(change.position.orders_ahead);
+    body.quantity = change.quantity;
+    body.left = change.left;
+    body.action = static_cast<ring::OrderAction>(static_cast<int>(change.kind) + 1);
+    body.side = change.side == book::Side::bid ? ring::RecordSide::bid : ring::RecordSide::ask;
+    body.printable = change.printable ? 1 : 0;
+    return body;
+}
+
 void fill_event(ring::Record& record, const book::Event& event,
                 const EventContext& context) noexcept {
     switch (event.kind) {

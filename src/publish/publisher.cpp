@@ -278,6 +278,18 @@ void Publisher::execution(const book::BookSet& books, const book::Execution& exe
     if (body.price == ring::no_price) counters_.unrepresentable += 1;
 }
 
+void Publisher::order(const book::BookSet& books, const book::OrderChange& change,
+                      const book::PacketEnd& end) noexcept {
+    const std::uint32_t row = row_of(books, change.instrument, end.channel);
+    if (row == unmapped) return;
+    ring::Record& record = next_record(row, end);
+    record.exchange_time_ns = change.exchange_time_ns + channels_[end.channel].time_offset_ns;
+    const ring::OrderEvent body = order_of(change, books.price_places(change.instrument));
+    record.set_event(body);
+    counters_.orders += 1;
+    if (body.price == ring::no_price) counters_.unrepresentable += 1;
+}
+
 void Publisher::publish_alone(ring::Record& record) noexcept {
     record.flags = ring::record_flag::last_of_packet;
     writer_.publish_event(record);

@@ -4,30 +4,24 @@
 // Two writers that start at once are told apart by a lock on the folder, held while starting.
 #include "wirebook/ring/writer.hpp"
 
-#include <dirent.h>
+#include <sys/file.h>
 #include <sys/vfs.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <ctime>
 #include <optional>
 #include <vector>
+
+#include "clean_up.hpp"
+#include "wirebook/ring/position.hpp"
 
 namespace wirebook::ring {
 
 namespace {
 
-constexpr long hugetlbfs_magic = 0x958458F6;
-
 Error system_error(const std::string& what, int code) {
     return {code, what + ": " + errno_text(code)};
-}
-
-std::int64_t utc_now_ns() {
-    timespec now{};
-    ::clock_gettime(CLOCK_REALTIME, &now);
-    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
 // Field 22 of /proc/self/stat: with it a pid names one process for ever. 0 where unreadable.
@@ -60,12 +54,15 @@ public:
         : options_(options), layout_(layout_of(options.geometry)) {}
 
     Result<Writer> build() {
-        if (auto error = lock_folder()) return *error;
+        for (const std::string& directory : searched_directories())
+            if (auto error = lock_folder(directory)) return *error;
         for (const std::string& directory : searched_directories())
             if (auto error = look_at_old(directory)) return *error;
+        for (const std::string& directory : locked_)
+            for (const std::string& file : remove_stale_files(directory, options_.name))
+                removed_ += (removed_.empty() ? "" : ", ") + file;
         std::optional<Error> last;
         for (const std::string& directory : wanted_directories()) {
-            remove_leftovers(directory);
             last = build_in(directory);
             if (!last) return finish(directory);
             reasons_ += (reasons_.empty() ? "" : "; ") + last->context;
@@ -86,18 +83,20 @@ private:
         return chosen_folder() ? wanted_directories() : default_directories();
     }
 
-    // No segment's name holds a '~': nobody else's temporary file starts like this.
-    [[nodiscard]] std::string temporary_prefix() const {
-        return std::string(".").append(file_prefix).append(options_.name).append("~");
-    }
-
-    // Held until the builder goes.
-    std::optional<Error> lock_folder() {
-        const std::string folder = chosen_folder() ? options_.directory : shared_memory_directory;
-        folder_ = File(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-        if (!folder_.open()) return system_error("open folder " + folder, errno);
+    // Held until the builder goes. A mount of hugetlbfs that we may not read is left alone.
+    std::optional<Error> lock_folder(const std::string& folder) {
+        File descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        if (!descriptor.open()) {
+            const bool needed = chosen_folder() || folder == shared_memory_directory;
+            if (!needed) return std::nullopt;
+            return system_error("open folder " + folder, errno);
+        }
         for (int attempt = 0; attempt < 200; ++attempt) {
-            if (::flock(folder_.get(), LOCK_EX | LOCK_NB) == 0) return std::nullopt;
+            if (::flock(descriptor.get(), LOCK_EX | LOCK_NB) == 0) {
+                folders_.push_back(std::move(descriptor));
+                locked_.push_back(folder);
+                return std::nullopt;
+            }
             if (errno != EWOULDBLOCK) return system_error("flock folder " + folder, errno);
             const timespec ten_ms{0, 10'000'000};
             ::nanosleep(&ten_ms, nullptr);
@@ -114,7 +113,7 @@ private:
             if (errno == ENOENT || errno == ELOOP) return std::nullopt;
             return system_error("open " + path, errno);
         }
-        const bool alive = writer_holds(old.get());
+        const bool alive = life_lock_held(old.get());
         std::string who = "another process";
         if (auto mapped = map_segment(path)) {
             const SegmentHeader& header = mapped.value().header();
@@ -128,34 +127,50 @@ private:
         return std::nullopt;
     }
 
-    // Temporary files of writers that died while starting.
-    void remove_leftovers(const std::string& directory) const {
-        DIR* folder = ::opendir(directory.c_str());
-        if (folder == nullptr) return;
-        const std::string prefix = temporary_prefix();
-        while (const dirent* entry = ::readdir(folder)) {  // NOLINT(concurrency-mt-unsafe): ours
-            const std::string name(static_cast<const char*>(entry->d_name));
-            if (!name.starts_with(prefix)) continue;
-            std::string path = directory;
-            path.append("/").append(name);
-            const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-            if (file.open() && !writer_holds(file.get())) ::unlink(path.c_str());
+    // A file of a name that is not there yet: no segment's name holds a '~'.
+    std::optional<Error> make_temporary(const std::string& directory) {
+        const std::string stem =
+            directory + "/." + file_prefix + options_.name + "~" + std::to_string(::getpid());
+        for (int n = 0; n < 100; ++n) {
+            const std::string path = n == 0 ? stem : stem + "." + std::to_string(n);
+            file_ = File(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+            if (file_.open()) {
+                temporary_ = path;
+                return std::nullopt;
+            }
+            if (errno != EEXIST) break;
         }
-        ::closedir(folder);
+        return system_error("create " + stem, errno);
+    }
+
+    std::optional<Error> set_access(const std::string& path) {
+        const auto owner = static_cast<uid_t>(options_.owner.value_or(UINT32_MAX));
+        const auto group = static_cast<gid_t>(options_.group.value_or(UINT32_MAX));
+        if (options_.owner || options_.group) {
+            if (::fchown(file_.get(), owner, group) != 0)
+                return system_error("give " + path + " to " + owner_text(), errno);
+        }
+        if (::fchmod(file_.get(), options_.mode) != 0) return system_error("chmod " + path, errno);
+        return std::nullopt;
+    }
+    [[nodiscard]] std::string owner_text() const {
+        std::string text;
+        if (options_.owner) text = "user " + std::to_string(*options_.owner);
+        if (options_.group)
+            text += (text.empty() ? "group " : ", group ") + std::to_string(*options_.group);
+        return text;
     }
 
     std::optional<Error> build_in(const std::string& directory) {
         temporary_.clear();
-        std::string path = directory;
-        path.append("/").append(temporary_prefix()).append(std::to_string(::getpid()));
-        file_ = File(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-        if (!file_.open()) return system_error("create " + path, errno);
-        temporary_ = path;
-        if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0)
-            return system_error("flock " + path, errno);
+        if (auto error = make_temporary(directory)) return error;
+        const std::string& path = temporary_;
+        // Both: readers in other languages ask for the first (docs/ring.md).
+        if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0 || !take_life_lock(file_.get()))
+            return system_error("lock " + path, errno);
         if (auto error = allocate(path)) return error;
         fill_header();
-        if (::fchmod(file_.get(), options_.mode) != 0) return system_error("chmod " + path, errno);
+        if (auto error = set_access(path)) return error;
         pages_.at<SegmentHeader>(0)->magic.store(segment_magic, std::memory_order_release);
         const std::string final_path = segment_path(directory, options_.name);
         if (::rename(path.c_str(), final_path.c_str()) != 0)
@@ -167,7 +182,7 @@ private:
     std::optional<Error> allocate(const std::string& path) {
         struct statfs system {};
         if (::fstatfs(file_.get(), &system) != 0) return system_error("statfs " + path, errno);
-        hugetlb_ = static_cast<long>(system.f_type) == hugetlbfs_magic;
+        hugetlb_ = static_cast<long>(system.f_type) == detail::hugetlbfs_magic;
         page_bytes_ = hugetlb_ ? static_cast<std::uint64_t>(system.f_bsize) : 4096;
         bytes_ = (layout_.used_bytes + page_bytes_ - 1) / page_bytes_ * page_bytes_;
         const std::string what = megabytes(bytes_) + " for " + path;
@@ -205,6 +220,7 @@ private:
         h.depth = options_.geometry.depth;
         h.instrument_capacity = options_.geometry.instruments;
         h.channels = options_.geometry.channels;
+        h.streams = options_.streams;
         h.instruments_offset = layout_.instruments_offset;
         h.table_offset = layout_.table_offset;
         h.ring_offset = layout_.ring_offset;
@@ -232,6 +248,7 @@ private:
         if (!hugetlb_ && !chosen_folder() && options_.hugetlb)
             writer.notice_ += reasons_.empty() ? " (no hugetlbfs is mounted)"
                                                : " (hugetlbfs has no room: " + reasons_ + ")";
+        if (!removed_.empty()) writer.notice_ += "; removed what dead writers left: " + removed_;
         writer.geometry_ = options_.geometry;
         writer.view_.slots = pages_.at<Word>(layout_.ring_offset);
         writer.view_.table = pages_.at<Word>(layout_.table_offset);
@@ -246,10 +263,12 @@ private:
 
     const SegmentOptions& options_;
     Layout layout_;
-    File folder_, file_;
+    File file_;
+    std::vector<File> folders_;  // with the locks on locked_
+    std::vector<std::string> locked_;
     Pages pages_;
     std::string temporary_;
-    std::string reasons_;
+    std::string reasons_, removed_;
     std::vector<std::string> old_paths_;
     std::uint64_t old_epoch_ = 0, bytes_ = 0, page_bytes_ = 4096;
     bool hugetlb_ = false;

@@ -60,8 +60,10 @@ struct PublishConfig {
     std::uint32_t depth = 5;  // 1, 5, 10 or 20 levels a side
     PublishMode mode = PublishMode::changed;
     std::uint64_t slots = 65536;  // of the event ring; a power of two, 64 to 2^24
+    bool orders = false;          // the order stream too: every change of every order
     std::string directory;        // "": hugetlbfs where there is room, else /dev/shm
-    std::string group;            // owning group of the segment file; "": the process's own
+    std::string owner;            // of the segment file, a name or number; "": the process's own
+    std::string group;            // likewise
     std::uint32_t permissions = 0640;
 };
 

@@ -35,6 +35,14 @@ public:
     TscClock clock;
     TradingDates dates;
 
+    [[nodiscard]] bool wants_orders() const noexcept {
+        return publisher && publisher->wants_orders();
+    }
+    void on_order(const feed::Channel& channel, const book::OrderChange& change,
+                  const book::PacketEnd& end) noexcept {
+        set_date(channel, end);
+        publisher->order(channel.books(), change, end);
+    }
     [[nodiscard]] bool wants_messages() const noexcept { return messages.has_value(); }
 
     void on_channel(const feed::Channel& channel) noexcept { dates.add(channel); }

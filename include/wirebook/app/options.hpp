@@ -13,7 +13,7 @@
 
 namespace wirebook::app {
 
-enum class Command : std::uint8_t { replay, run, sim, tail, check_config };
+enum class Command : std::uint8_t { replay, run, sim, tail, dump_segment, check_config };
 
 // Where each dump goes: "" is off, "-" is stdout (one of them at most).
 struct DumpOptions {
@@ -29,6 +29,13 @@ struct DumpOptions {
     }
 };
 
+// Whose the segment's file is and who may read it: what is given wins over the configuration.
+struct SegmentAccess {
+    std::string owner;  // a name or number; "": not given
+    std::string group;  // likewise
+    std::optional<std::uint32_t> permissions;
+};
+
 struct ReplayOptions {
     std::vector<std::string> files;      // in the order given; "-" is stdin
     bool files_are_lines = false;        // given by --lines: lines A, B, ... of the same channels
@@ -37,6 +44,7 @@ struct ReplayOptions {
     double speed = 0;                    // 0: as fast as possible; 1: as captured; N: N times that
     std::optional<std::uint64_t> gap_wait_us;  // overrides the configuration
     std::string publish_name;                  // "": nothing is published
+    SegmentAccess access;
     bool strict = false;
     bool fingerprint = false;
     bool fingerprint_to_stdout = false;  // --fingerprint without --stats
@@ -53,6 +61,7 @@ struct StopCondition {
 
 struct RunOptions {
     std::string config_file;
+    SegmentAccess access;
     bool fingerprint = false;
     bool fingerprint_to_stdout = false;
     DumpOptions dumps;
@@ -97,6 +106,17 @@ struct TailOptions {
     std::string directory;               // "": hugetlbfs mounts, then /dev/shm
 };
 
+struct DumpSegmentOptions {
+    std::string segment;               // a name, or with a slash in it the file's path
+    std::vector<std::string> symbols;  // rows of these; empty: all
+    bool json = false;                 // one JSON object instead of text
+    bool once = false;                 // what is done without --watch too
+    std::optional<double> watch_s;     // health again and again, every so many seconds
+    std::string directory;             // "": hugetlbfs mounts, then /dev/shm
+
+    [[nodiscard]] bool is_path() const noexcept { return segment.find('/') != segment.npos; }
+};
+
 struct CheckConfigOptions {
     std::string file;
 };
@@ -107,6 +127,7 @@ struct Options {
     RunOptions run;
     SimOptions sim;
     TailOptions tail;
+    DumpSegmentOptions dump_segment;
     CheckConfigOptions check_config;
 };
 

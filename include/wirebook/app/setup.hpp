@@ -34,6 +34,9 @@ int fail(const Error& error);
 // Opens the dumps, and switches the fingerprint on with --fingerprint and most dumps.
 [[nodiscard]] Status open_dumps(const DumpOptions& dumps, bool fingerprint, Observer& observer);
 
+// What the command line says of the segment's file, into the configuration.
+void take_access(const SegmentAccess& access, Config& config);
+
 // Creates the segment `name` with the configuration's geometry.
 [[nodiscard]] Status open_publisher(const Config& config, const std::string& name,
                                     Observer& observer);

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "wirebook/app/observer.hpp"
+#include "wirebook/ring/position.hpp"
 #include "wirebook/wire/drop_reason.hpp"
 
 namespace wirebook::app {
@@ -31,6 +32,9 @@ struct Statistics {
     std::uint64_t unrepresentable = 0;  // records that leave out a price beyond the ring's range
     std::uint64_t unpublished = 0;      // no room in the segment's instrument table
     std::uint64_t unpublished_channels = 0;  // records of channels beyond the segment's
+    // Where a segment was published: the readers that showed their position at the end.
+    std::optional<ring::ReaderPositions> readers;
+    std::uint64_t published_records = 0;  // of that segment
     std::optional<std::string> fingerprint;
     RunTimes times;
 
@@ -50,6 +54,15 @@ struct Statistics {
     [[nodiscard]] std::string to_json() const;
     // A few lines for people.
     [[nodiscard]] std::string summary() const;
+
+private:
+    // visit(position, lag): how many records it was behind; none: what it says cannot be.
+    template <class Visit>
+    void for_each_reader(Visit visit) const {
+        if (!readers) return;
+        for (const ring::ReaderPosition& reader : readers->readers)
+            visit(reader, reader.lag(published_records));
+    }
 };
 
 }  // namespace wirebook::app

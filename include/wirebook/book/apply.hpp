@@ -5,6 +5,7 @@
 
 #include "wirebook/book/book_set.hpp"
 #include "wirebook/book/look_ahead.hpp"
+#include "wirebook/book/order_stream.hpp"
 #include "wirebook/book/verbs.hpp"
 
 namespace wirebook::book {
@@ -41,6 +42,12 @@ inline void BookSet::execute(const UpdateBatch& batch, std::uint32_t i, const Pa
 template <class Observer>
 inline void BookSet::apply_update(const UpdateBatch& batch, std::uint32_t i, const PacketEnd& end,
                                   Observer& observer) noexcept {
+    if constexpr (requires { observer.wants_orders(); }) {
+        if (is_order_update(batch.kind[i]) && observer.wants_orders()) {
+            apply_and_tell(batch, i, end, observer);
+            return;
+        }
+    }
     switch (batch.kind[i]) {
         case UpdateKind::add: add(batch, i); return;
         case UpdateKind::execute: execute(batch, i, end, observer); return;

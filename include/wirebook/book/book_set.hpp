@@ -32,6 +32,7 @@
 #include "wirebook/book/order_table.hpp"
 #include "wirebook/book/queue.hpp"
 #include "wirebook/book/update_batch.hpp"
+#include "wirebook/book/views.hpp"
 #include "wirebook/core/arena.hpp"
 #include "wirebook/core/result.hpp"
 
@@ -61,38 +62,6 @@ struct BookCounters {
     std::uint64_t no_room_instruments = 0;  // raise instruments
 };
 
-// An order was executed. Side and price are those of the resting order, read before the book
-// changed.
-struct Execution {
-    std::uint32_t instrument = no_instrument;
-    Side side = Side::bid;  // of the resting order
-    bool printable = false;
-    bool has_price = false;  // price is the update's own, not the order's
-    std::int64_t price = 0;
-    std::uint64_t quantity = 0;
-    std::uint64_t order_id = 0;
-    std::uint64_t match_number = 0;
-    std::int64_t exchange_time_ns = 0;
-};
-
-struct LevelView {
-    std::int64_t price = 0;
-    std::uint64_t quantity = 0;
-    std::uint32_t orders = 0;
-};
-
-struct OrderView {
-    std::uint32_t instrument = 0;
-    Side side = Side::bid;
-    std::int64_t price = 0;
-    std::uint32_t quantity = 0;
-};
-
-struct QueuePosition {
-    std::uint64_t orders_ahead = 0;
-    std::uint64_t quantity_ahead = 0;
-};
-
 class BookSet {
 public:
     // Memory comes from the arena, bytes_needed() of it. Fails when it has less.
@@ -111,6 +80,8 @@ public:
     //   on_clear(const PacketEnd&)                        after clear_books, new_session
     //   on_touched(uint32_t instrument, const PacketEnd&) at the packet's end, see docs/books.md
     //   on_packet_end(const PacketEnd&)                   after the packet's last on_touched
+    // And, if it has bool wants_orders() and that says true:
+    //   on_order(const OrderChange&, const PacketEnd&)    after each change of an order
     // With tail_open, batch.packet[batch.packets] holds what is known of the unfinished packet.
     template <class Observer>
     void apply(const UpdateBatch& batch, Observer& observer) noexcept;
@@ -185,6 +156,15 @@ private:
     template <class Observer>
     void execute(const UpdateBatch& batch, std::uint32_t i, const PacketEnd& end,
                  Observer& observer) noexcept;
+
+    // order_stream.hpp
+    template <class Observer>
+    void apply_and_tell(const UpdateBatch& batch, std::uint32_t i, const PacketEnd& end,
+                        Observer& observer) noexcept;
+    [[nodiscard]] OrderChange change_before(const UpdateBatch& batch, std::uint32_t i) noexcept;
+    [[nodiscard]] bool describe_new(OrderChange& change, std::uint64_t id) noexcept;
+    [[nodiscard]] bool change_after(OrderChange& change, const UpdateBatch& batch, std::uint32_t i,
+                                    bool new_id_free) noexcept;
 
     // verbs.hpp
     [[nodiscard]] static bool is_order_quantity(std::uint64_t quantity) noexcept;

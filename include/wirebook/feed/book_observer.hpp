@@ -24,6 +24,13 @@ struct BookObserver {
     void on_touched(std::uint32_t instrument, const book::PacketEnd& end) noexcept {
         observer.on_touched(channel, instrument, end);
     }
+    [[nodiscard]] bool wants_orders() const noexcept requires requires(const Observer& asked) {
+        asked.wants_orders();
+    }
+    { return observer.wants_orders(); }
+    void on_order(const book::OrderChange& change, const book::PacketEnd& end) noexcept {
+        observer.on_order(channel, change, end);
+    }
     void on_clear(const book::PacketEnd&) noexcept {}  // on_gap, on_session have said it
     void on_packet_end(const book::PacketEnd& end) noexcept {
         observer.on_packet_end(channel, end);

@@ -24,6 +24,10 @@ public:
     void on_event(const Channel&, const book::Event&, const book::PacketEnd&) noexcept {}
     // An order in the book was executed; it is in the book no longer, or with less.
     void on_execution(const Channel&, const book::Execution&, const book::PacketEnd&) noexcept {}
+    // True: on_order is called for each change of an order, with its place in the queue.
+    [[nodiscard]] bool wants_orders() const noexcept { return false; }
+    // Of an execution: after its on_execution.
+    void on_order(const Channel&, const book::OrderChange&, const book::PacketEnd&) noexcept {}
     // The book of `instrument` was touched by this packet and its event is not open: ask
     // channel.books() now. Also when nothing visible changed.
     void on_touched(const Channel&, std::uint32_t /*instrument*/, const book::PacketEnd&) noexcept {

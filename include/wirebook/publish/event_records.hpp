@@ -44,6 +44,9 @@ struct EventContext {
 void fill_event(ring::Record& record, const book::Event& event,
                 const EventContext& context) noexcept;
 
+[[nodiscard]] ring::OrderEvent order_of(const book::OrderChange& change,
+                                        std::uint8_t places) noexcept;
+
 // What the event changes in the row of its instrument. False: nothing.
 [[nodiscard]] bool update_status(ring::InstrumentStatus& status, const book::Event& event,
                                  const EventContext& context) noexcept;

@@ -35,6 +35,7 @@ struct PublisherCounters {
     std::uint64_t snapshots = 0;
     std::uint64_t suppressed = 0;  // touched, but nothing visible changed
     std::uint64_t events = 0;
+    std::uint64_t orders = 0;           // records of the order stream
     std::uint64_t no_instrument = 0;    // not published: the instrument table is full
     std::uint64_t unknown_breaks = 0;   // of trades that nobody remembers: still counted
     std::uint64_t unrepresentable = 0;  // records with a price beyond the ring's range, left out
@@ -45,7 +46,10 @@ struct PublisherCounters {
 class Publisher {  // NOLINT(clang-analyzer-optin.performance.Padding)
 public:
     Publisher(ring::Writer writer, Mode mode)
-        : writer_(std::move(writer)), mode_(mode), depth_(writer_.geometry().depth) {
+        : writer_(std::move(writer)),
+          mode_(mode),
+          orders_((writer_.streams() & ring::stream_flag::orders) != 0),
+          depth_(writer_.geometry().depth) {
         for (std::uint32_t i = 0; i < writer_.geometry().channels; ++i) {
             writer_.set_channel_quality(static_cast<std::uint16_t>(i), ring::Quality::not_ready);
         }
@@ -60,6 +64,10 @@ public:
                const book::PacketEnd& end) noexcept;
     void execution(const book::BookSet& books, const book::Execution& execution,
                    const book::PacketEnd& end) noexcept;
+    // The segment has the order stream, as its writer was made.
+    [[nodiscard]] bool wants_orders() const noexcept { return orders_; }
+    void order(const book::BookSet& books, const book::OrderChange& change,
+               const book::PacketEnd& end) noexcept;
     void packet_end() noexcept { publish_held(ring::record_flag::last_of_packet); }
 
     // The feed's own state, between packets.
@@ -121,6 +129,7 @@ private:
 
     ring::Writer writer_;
     Mode mode_;
+    bool orders_;
     std::uint32_t depth_;
     std::array<ring::Record, 2> records_{};  // the held one, and room for the next snapshot
     std::size_t held_at_ = 0;

@@ -29,6 +29,7 @@ enum class RecordKind : std::uint8_t {
     directory = 10,
     collar = 11,
     ipo = 12,
+    order = 13,
 };
 
 // Worse is larger: the quality of a snapshot is the maximum of the record's and the channel's.
@@ -167,9 +168,28 @@ struct DirectoryEvent {
     std::int64_t upper_limit = no_price;
 };
 
+enum class OrderAction : std::uint8_t { add = 1, execute, reduce, remove, replace };
+// A change of one order, of segments that have the order stream (segment.hpp, stream_flag).
+struct OrderEvent {
+    static constexpr RecordKind kind = RecordKind::order;
+    std::int64_t price = no_price;  // of the order; replace: the new one; execute: of the trade
+    std::uint64_t order_id = 0;     // the venue's reference
+    std::uint64_t other_id = 0;     // replace: the new order's; execute: the match number
+    // At its price, in front of it: add, replace: of the new order; else as it was before.
+    std::uint64_t quantity_ahead = 0;
+    std::uint32_t orders_ahead = 0;
+    std::uint32_t quantity = 0;  // added, executed, taken off, removed; replace: the new order's
+    std::uint32_t left = 0;      // of the order; replace: of the new one
+    OrderAction action = OrderAction::add;
+    RecordSide side = RecordSide::none;
+    std::uint8_t printable = 0;  // execute: counts in volume
+    std::uint8_t reserved0 = 0;
+    std::uint64_t reserved1 = 0;
+};
+
 static_assert(EventBody<TradeEvent> && EventBody<TradeBreakEvent> && EventBody<StatusEvent>);
 static_assert(EventBody<AuctionEvent> && EventBody<SystemEvent> && EventBody<GapEvent>);
 static_assert(EventBody<SessionEvent> && EventBody<QualityEvent> && EventBody<DirectoryEvent>);
-static_assert(EventBody<CollarEvent> && EventBody<IpoEvent>);
+static_assert(EventBody<CollarEvent> && EventBody<IpoEvent> && EventBody<OrderEvent>);
 
 }  // namespace wirebook::ring

@@ -5,15 +5,17 @@
 // Header-only, Linux. Cold: attach, the search for a segment, and the test whether a writer lives.
 #pragma once
 
+#include <dirent.h>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -78,12 +80,50 @@ private:
     std::size_t bytes_ = 0;
 };
 
-// Does a process hold the writer's lock? A shared lock is tried, so that two who ask at once, or
-// a writer that starts, do not take each other for a writer.
-[[nodiscard]] inline bool writer_holds(int descriptor) noexcept {
-    if (::flock(descriptor, LOCK_SH | LOCK_NB) != 0) return errno == EWOULDBLOCK;
-    ::flock(descriptor, LOCK_UN);
-    return false;
+// The lock that says "I live": a write lock of the open file, as fcntl(F_OFD_SETLK) takes it. Only
+// who may write the file can hold one, so that no reader can pass for a writer; the kernel drops
+// it with the last descriptor of the open file, however its process ends.
+[[nodiscard]] inline bool take_life_lock(int descriptor) noexcept {
+    struct flock lock {};
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    return ::fcntl(descriptor, F_OFD_SETLK, &lock) == 0;
+}
+// Does another open file hold it? Takes no lock itself.
+[[nodiscard]] inline bool life_lock_held(int descriptor) noexcept {
+    struct flock lock {};
+    lock.l_type = F_RDLCK;
+    lock.l_whence = SEEK_SET;
+    return ::fcntl(descriptor, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+// "/dev/shm/wirebook.nasdaq" in its parts. The name of a file that is not called so is "".
+struct SegmentName {
+    std::string directory;
+    std::string name;
+};
+[[nodiscard]] inline SegmentName split_segment_path(const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    SegmentName parts{slash == path.npos ? "." : path.substr(0, slash), ""};
+    if (slash == 0) parts.directory = "/";
+    const std::string_view file = std::string_view(path).substr(slash == path.npos ? 0 : slash + 1);
+    const std::string_view prefix = file_prefix;
+    if (file.starts_with(prefix) && name_fault(file.substr(prefix.size())) == nullptr)
+        parts.name = file.substr(prefix.size());
+    return parts;
+}
+
+// Calls visit(std::string_view name) for each entry of the folder. False: it cannot be read.
+template <class Visit>
+inline bool for_each_file(const std::string& directory, Visit visit) {
+    DIR* const folder = ::opendir(directory.c_str());
+    if (folder == nullptr) return false;
+    while (const dirent* entry = ::readdir(folder)) {  // NOLINT(concurrency-mt-unsafe): ours
+        const std::string name(static_cast<const char*>(entry->d_name));
+        visit(std::string_view(name));
+    }
+    ::closedir(folder);
+    return true;
 }
 
 // Where segments without a directory of their own may be: the hugetlbfs mounts that we may enter,

@@ -9,6 +9,7 @@
 //         case Poll::empty: break;          // nothing new
 //         case Poll::lapped: ...            // reader.lost() grew; poll on
 //         case Poll::writer_closed: case Poll::writer_dead: (void)reader.reattach();
+//         case Poll::reattached: ...        // AttachOptions::follow has done it: look up indices
 //     }
 //
 // First come the newest snapshots of all instruments (record.from_table()), then everything that
@@ -23,7 +24,8 @@
 #include <thread>
 
 #include "wirebook/core/clock.hpp"
-#include "wirebook/ring/mapping.hpp"
+#include "wirebook/ring/attach.hpp"
+#include "wirebook/ring/position.hpp"
 
 namespace wirebook::ring {
 
@@ -33,27 +35,12 @@ enum class Poll : std::uint8_t {
     lapped,         // the writer overtook us: lost() grew by 1 or more
     writer_closed,  // everything was read, and the writer closed the segment
     writer_dead,    // everything was read, and no process holds the writer's lock
+    reattached,     // AttachOptions::follow: the next writer's table comes, with other indices
 };
 enum class Latest : std::uint8_t {
     ok,
     none,  // the instrument has no snapshot yet
     busy,  // overwritten again and again, or its writer died while writing it
-};
-
-// Where to go on after having been lapped.
-enum class Resume : std::uint8_t {
-    table,   // newest snapshot of every instrument, then the newest record
-    newest,  // the newest record
-    oldest,  // the oldest record held, with an eighth of the ring as margin
-};
-
-struct AttachOptions {
-    std::string directory{};            // empty: hugetlbfs mounts, then /dev/shm
-    std::chrono::milliseconds wait{0};  // how long to wait for a live segment of that name
-    Resume resume = Resume::table;
-    bool join_table = true;  // false: start with the records published from now on
-    bool live_only = true;   // false: also the segment that a closed or dead writer left behind
-    bool prefault = true;    // map every page now rather than when it is first polled
 };
 
 class Reader {
@@ -66,7 +53,7 @@ public:
             return Error{EINVAL, "segment name '" + std::string(name) + "' " + fault};
         const auto deadline = std::chrono::steady_clock::now() + options.wait;
         for (;;) {
-            Result<Mapping> found = find_segment(name, options);
+            Result<Mapping> found = detail::find_segment(name, options);
             if (found) return Reader(std::string(name), options, std::move(found).value());
             const bool may_come = found.error().code == ENOENT || found.error().code == ESTALE;
             if (!may_come || std::chrono::steady_clock::now() >= deadline) return found.error();
@@ -74,9 +61,24 @@ public:
         }
     }
 
+    // The same by the file's path, wherever it lies. reattach() looks for the name it has there.
+    [[nodiscard]] static Result<Reader> attach_file(const std::string& path,
+                                                    AttachOptions options = {}) {
+        const SegmentName name = split_segment_path(path);
+        options.directory = name.directory;
+        Result<Mapping> mapped = map_segment(path, options.prefault);
+        if (!mapped) return mapped.error();
+        if (options.live_only && !detail::has_live_writer(mapped.value()))
+            return detail::writer_gone(mapped.value());
+        return Reader(name.name, std::move(options), std::move(mapped).value());
+    }
+
     // Never blocks and makes no system call, except that while idle it asks every 20 ms or so
     // whether the writer lives. `out` may be written whatever is returned.
+    // With `follow` it asks as often for the next writer, after it has returned that this one is
+    // gone, and maps that one's segment in here. One that cannot be read: reattach() says why.
     [[nodiscard]] Poll poll(Record& out) noexcept {
+        if (++polls_ % position_polls == 0) position_.store(cursor_.next(), lost());
         if (table_next_ < table_end_ && next_of_table(out)) return Poll::record;
         switch (cursor_.poll(bytes_of(out), options_.resume == Resume::oldest)) {
             case CursorPoll::record: return Poll::record;
@@ -101,9 +103,10 @@ public:
     // After writer_closed or writer_dead: looks for a successor under the same name. True: attached
     // to it, its table comes first; instruments may have other indices. False: none yet.
     [[nodiscard]] Result<bool> reattach() {
+        if (!detail::other_segment(name_, options_, mapping_.file.get())) return false;
         AttachOptions options = options_;
         options.live_only = true;
-        Result<Mapping> found = find_segment(name_, options);
+        Result<Mapping> found = detail::find_segment(name_, options);
         if (!found) {
             const int code = found.error().code;
             if (code == ENOENT || code == ESTALE) return false;
@@ -132,6 +135,14 @@ public:
         }
         return Latest::busy;
     }
+    // The record of that sequence. False: not published yet, or no longer in the ring.
+    [[nodiscard]] bool at(std::uint64_t sequence, Record& out) const noexcept {
+        const Word* const slot = view_.slot(sequence);
+        const std::uint64_t version = block_version<HardwareMemory>(slot);
+        if (version != 2 * sequence + 2) return false;
+        const std::size_t words = view_.slot_words;
+        return copy_block<HardwareMemory, RecordFormat>(slot, version, bytes_of(out), words);
+    }
     // The worse of the record's own and its channel's now. Ask after poll, not before.
     [[nodiscard]] Quality quality(const Record& record) const noexcept {
         return worse(record.quality, channel_quality(record.channel));
@@ -142,6 +153,11 @@ public:
             header().quality[channel].load(std::memory_order_relaxed));  // Q2
     }
 
+    // How often a row's symbol has changed.
+    [[nodiscard]] std::uint64_t renames() const noexcept {
+        return header().renames.load(std::memory_order_acquire);
+    }
+    [[nodiscard]] std::uint32_t instrument_capacity() const noexcept { return capacity_; }
     // Instruments by index, 0 .. instruments() - 1. They are only ever added.
     [[nodiscard]] std::uint32_t instruments() const noexcept {
         const std::uint64_t count = header().instruments.load(std::memory_order_acquire);
@@ -183,10 +199,7 @@ public:
     }
 
     // A system call. While it is true the writer process exists; heartbeat() says if it moves.
-    [[nodiscard]] bool writer_alive() const noexcept {
-        return header().state.load(std::memory_order_acquire) == running &&
-               writer_holds(mapping_.file.get());
-    }
+    [[nodiscard]] bool writer_alive() const noexcept { return detail::has_live_writer(mapping_); }
     // TSC at the writer's last sign of life: all that it received earlier is published.
     [[nodiscard]] std::uint64_t heartbeat() const noexcept {
         return header().heartbeat.load(std::memory_order_acquire);
@@ -195,9 +208,12 @@ public:
     [[nodiscard]] std::uint64_t epoch() const noexcept { return header().epoch; }
     [[nodiscard]] const std::string& path() const noexcept { return mapping_.path; }
     [[nodiscard]] const TscClock& clock() const noexcept { return clock_; }
+    // The file that shows others where we are (AttachOptions::show_position); "": none.
+    [[nodiscard]] const std::string& position_path() const noexcept { return position_.path(); }
 
 private:
     static constexpr auto running = static_cast<std::uint64_t>(SegmentState::running);
+    static constexpr std::uint64_t position_polls = 256;  // a cache line of our own, now and then
 
     Reader(std::string name, AttachOptions options, Mapping mapping)
         : name_(std::move(name)), options_(std::move(options)), mapping_(std::move(mapping)) {
@@ -215,31 +231,8 @@ private:
         cursor_ = Cursor<HardwareMemory, RecordFormat>(view_, shown_);
         cursor_.begin_join(false);
         if (options_.join_table) start_table();
-    }
-
-    static Result<Mapping> find_segment(std::string_view name, const AttachOptions& options) {
-        const auto directories = options.directory.empty()
-                                     ? default_directories()
-                                     : std::vector<std::string>{options.directory};
-        std::optional<Mapping> left_behind;
-        std::optional<Error> error;
-        for (const std::string& directory : directories) {
-            Result<Mapping> mapped = map_segment(segment_path(directory, name), options.prefault);
-            if (!mapped) {
-                if (!error || error->code == ENOENT) error = mapped.error();
-                continue;
-            }
-            const SegmentHeader& h = mapped.value().header();
-            if (h.state.load(std::memory_order_acquire) == running &&
-                writer_holds(mapped.value().file.get()))
-                return mapped;
-            if (!left_behind || h.created_ns > left_behind->header().created_ns)
-                left_behind = std::move(mapped).value();
-        }
-        if (!left_behind) return *error;
-        if (!options.live_only) return std::move(*left_behind);
-        return Error{ESTALE, "attach " + left_behind->path + ": its writer (process " +
-                                 std::to_string(left_behind->header().writer_pid) + ") has gone"};
+        if (options_.show_position)
+            position_ = PositionFile(mapping_.path, h.epoch, cursor_.next());
     }
 
     static std::byte* bytes_of(Record& record) noexcept {
@@ -265,12 +258,17 @@ private:
         return Poll::lapped;
     }
     [[nodiscard]] Poll idle(Record& out) noexcept {
-        if (gone_ != Poll::empty) return gone_;
+        if (gone_ != Poll::empty && !options_.follow) return gone_;
         idle_polls_ += 1;
-        if (idle_polls_ % 64 != 0) return Poll::empty;
+        if (idle_polls_ % 64 != 0) return gone_;
         const std::uint64_t now = rdtsc();
-        if (now - checked_tsc_ < check_ticks_) return Poll::empty;
+        if (now - checked_tsc_ < check_ticks_) return gone_;
         checked_tsc_ = now;
+        position_.store(cursor_.next(), lost());
+        if (gone_ != Poll::empty) {
+            const Result<bool> again = reattach();
+            return again && again.value() ? Poll::reattached : gone_;
+        }
         if (writer_alive()) return Poll::empty;
         gone_ = header().state.load(std::memory_order_acquire) == running ? Poll::writer_dead
                                                                           : Poll::writer_closed;
@@ -290,6 +288,8 @@ private:
     std::uint64_t lost_before_ = 0;  // with the writers before this one
     std::uint64_t check_ticks_ = 0, checked_tsc_ = 0, idle_polls_ = 0;
     Poll gone_ = Poll::empty;
+    std::uint64_t polls_ = 0;
+    PositionFile position_;
 };
 
 }  // namespace wirebook::ring

@@ -40,6 +40,11 @@ inline constexpr std::uint32_t max_instruments = std::uint32_t{1} << 24;
 inline constexpr const char* file_prefix = "wirebook.";
 inline constexpr const char* shared_memory_directory = "/dev/shm";
 
+// What a segment carries beside snapshots and events: bits of SegmentHeader::streams.
+namespace stream_flag {
+inline constexpr std::uint32_t orders = 1;  // RecordKind::order
+}  // namespace stream_flag
+
 enum class SegmentState : std::uint64_t { running = 0, closed = 1 };
 
 // Words that change apart are kept apart, at the price of padding.
@@ -57,7 +62,7 @@ struct SegmentHeader {  // NOLINT(clang-analyzer-optin.performance.Padding)
     std::uint32_t depth;
     std::uint32_t instrument_capacity;
     std::uint32_t channels;
-    std::uint32_t reserved0;
+    std::uint32_t streams;  // stream_flag
     // Line 1.
     std::uint64_t instruments_offset, table_offset, ring_offset;
     std::uint64_t epoch;  // differs between any two lives of a name

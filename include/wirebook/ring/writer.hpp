@@ -8,6 +8,7 @@
 // keeps the segment alive (it is close-on-exec).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,7 +24,9 @@ struct SegmentOptions {
     Geometry geometry{};
     TscClock clock{};  // calibrated; readers convert stamps with it
     unsigned mode = 0640;
-    bool hugetlb = true;  // with an empty directory: try hugetlbfs first
+    std::optional<std::uint32_t> owner{}, group{};  // of the file, by number; none: the process's
+    std::uint32_t streams = 0;                      // stream_flag, for readers to know
+    bool hugetlb = true;                            // with an empty directory: try hugetlbfs first
 };
 
 class Writer {
@@ -84,6 +87,8 @@ public:
     [[nodiscard]] std::uint64_t next_sequence() const noexcept { return next_; }
     [[nodiscard]] std::uint32_t instruments() const noexcept { return instruments_; }
     [[nodiscard]] const Geometry& geometry() const noexcept { return geometry_; }
+    [[nodiscard]] std::uint32_t streams() const noexcept { return header().streams; }
+    [[nodiscard]] std::uint64_t epoch() const noexcept { return header().epoch; }
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
     // A sentence for stderr: where the segment is and, if it is not in hugepages, why.
     [[nodiscard]] const std::string& notice() const noexcept { return notice_; }
