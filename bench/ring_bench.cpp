@@ -4,7 +4,7 @@
 //   BM_ring_publish_event       one trade
 //   BM_ring_poll/DEPTH          reading what a full ring holds
 //   BM_ring_poll_empty          polling when there is nothing
-//   BM_ring_attach/INSTRUMENTS  attach, and the first snapshot of every instrument
+//   BM_ring_attach/INSTRUMENTS/PREFAULT  attach, and the first snapshot of every instrument
 //   BM_ring_one_way             a record a microsecond to a thread that polls: percentiles of the
 //                               time from the intended send to the read, as counters, beside the
 //                               jitter of a loop that only reads the TSC
@@ -15,6 +15,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <thread>
 
 #include "wirebook/core/histogram.hpp"
@@ -51,9 +52,10 @@ public:
     Bench& operator=(const Bench&) = delete;
 
     ring::Writer& writer() { return writer_; }
-    ring::Reader reader() {
+    ring::Reader reader(bool prefault = true) {
         ring::AttachOptions attach;
         attach.directory = options_.directory;
+        attach.prefault = prefault;
         auto attached = ring::Reader::attach(options_.name, attach);
         WIREBOOK_CHECK(attached.ok());
         return std::move(attached).value();
@@ -128,13 +130,16 @@ void BM_ring_attach(benchmark::State& state) {
     }
     ring::Record record;
     for (auto unused : state) {
-        ring::Reader reader = bench.reader();
+        std::optional<ring::Reader> reader(bench.reader(state.range(1) != 0));
         std::uint32_t snapshots = 0;
-        while (reader.poll(record) == ring::Poll::record) snapshots += 1;
+        while (reader->poll(record) == ring::Poll::record) snapshots += 1;
         WIREBOOK_CHECK(snapshots == instruments);
+        state.PauseTiming();  // giving the pages back is not attaching
+        reader.reset();
+        state.ResumeTiming();
     }
 }
-BENCHMARK(BM_ring_attach)->Arg(8000)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_ring_attach)->Args({8000, 1})->Args({8000, 0})->Unit(benchmark::kMicrosecond);
 
 // How long this machine takes away from a loop that does nothing: the floor of every tail below.
 Histogram jitter(const TscClock& clock, std::int64_t for_ns) {

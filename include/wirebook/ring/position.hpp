@@ -142,12 +142,13 @@ public:
         std::swap(file_, other.file_);
         std::swap(pages_, other.pages_);
         std::swap(block_, other.block_);
+        std::swap(owner_, other.owner_);
         return *this;
     }
     PositionFile(const PositionFile&) = delete;
     PositionFile& operator=(const PositionFile&) = delete;
     ~PositionFile() {
-        if (!path_.empty()) remove();
+        if (!path_.empty() && ::getpid() == owner_) remove();  // a forked child's copy is not ours
     }
 
     void store(std::uint64_t next, std::uint64_t lost) noexcept {
@@ -199,6 +200,7 @@ private:
     File file_;
     Pages pages_;
     PositionBlock* block_ = nullptr;
+    pid_t owner_ = ::getpid();
 };
 
 // What a living reader has stored. Its numbers are the reader's word: it may say anything.
