@@ -14,10 +14,6 @@
 
 namespace wirebook::book {
 
-[[nodiscard]] constexpr bool is_order_update(UpdateKind kind) noexcept {
-    return kind <= UpdateKind::replace;
-}
-
 // The order before the change, its place, and the update's own fields.
 inline OrderChange BookSet::change_before(const UpdateBatch& batch, std::uint32_t i) noexcept {
     OrderChange change;

@@ -39,6 +39,10 @@ struct QueuePosition {
     std::uint64_t quantity_ahead = 0;
 };
 
+[[nodiscard]] constexpr bool is_order_update(UpdateKind kind) noexcept {
+    return kind <= UpdateKind::replace;
+}
+
 // A change of an order of a followed instrument, made already (order_stream.hpp).
 struct OrderChange {
     UpdateKind kind = UpdateKind::add;  // add, execute, reduce, remove, replace
