@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -40,9 +39,15 @@ struct wirebook_reader {  // NOLINT(readability-identifier-naming)
 
 namespace wirebook::capi {
 
+// By memcpy: std::bit_cast of a pointer makes clang-tidy 14 end itself.
+[[nodiscard]] inline bool is_aligned(const void* object, std::size_t alignment) noexcept {
+    std::uintptr_t address = 0;
+    std::memcpy(&address, &object, sizeof(address));
+    return address % alignment == 0;
+}
+
 [[nodiscard]] inline bool usable(const wirebook_reader* reader) noexcept {
-    return reader != nullptr &&
-           std::bit_cast<std::uintptr_t>(reader) % alignof(wirebook_reader) == 0 &&
+    return reader != nullptr && is_aligned(reader, alignof(wirebook_reader)) &&
            reader->mark == live_mark;
 }
 

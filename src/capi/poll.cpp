@@ -19,7 +19,7 @@ static_assert(WIREBOOK_POLL_REATTACHED == static_cast<int>(ring::Poll::reattache
 
 // The caller's record as the reader's. src/capi/layout.cpp asserts that they are the same bytes.
 bool aligned(const wirebook_record* record) noexcept {
-    return std::bit_cast<std::uintptr_t>(record) % alignof(ring::Record) == 0;
+    return capi::is_aligned(record, alignof(ring::Record));
 }
 ring::Record& in_place(wirebook_record* record) noexcept {
     return *static_cast<ring::Record*>(static_cast<void*>(record));
