@@ -37,7 +37,7 @@ mkdir -p "$work"
 
 say "Build"
 [ -f build/build.ninja ] || step "configure" meson setup build
-step "wirebook" ninja -C build wirebook
+step "wirebook" ninja -C build wirebook src/capi/libwirebook.so.1.0.0
 step "install" meson install -C build --no-rebuild --quiet --tags devel,runtime \
     --destdir "$PWD/$work/installed"
 pkgconfig=$(dirname "$(find "$work/installed" -name wirebook-ring.pc)")
