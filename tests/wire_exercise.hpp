@@ -1,4 +1,4 @@
-// Takes arbitrary bytes through the whole module: frame, checksum, transport, decoders, JSON.
+// Takes arbitrary bytes through the whole module: frame, checksum, transport, decoders, JSON, IGMP.
 // Shared by the fuzz target and by the mutation test; checks what must hold for any input.
 #pragma once
 
@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <string>
 
+#include "igmp_messages.hpp"
 #include "wire_decode.hpp"
 #include "wirebook/core/base.hpp"
 #include "wirebook/wire/fields.hpp"
 #include "wirebook/wire/frame.hpp"
 #include "wirebook/wire/iex_tp.hpp"
+#include "wirebook/wire/igmp.hpp"
 #include "wirebook/wire/message_json.hpp"
 #include "wirebook/wire/moldudp64.hpp"
 #include "wirebook/wire/udp_checksum.hpp"
@@ -62,8 +64,37 @@ inline void exercise_payload(Bytes payload) {
     }
 }
 
+// Returns whether the frame is a good IGMP message.
+inline bool exercise_igmp_bytes(Bytes frame) {
+    igmp::Heard heard;
+    if (igmp::parse(frame, heard) != igmp::ParseStatus::ok) return false;
+    WIREBOOK_CHECK((heard.kind == igmp::MessageKind::query) == (heard.version != 0));
+    WIREBOOK_CHECK(heard.max_response_ns >= 0 && heard.max_response_ns <= 31'744 * (second / 10));
+    WIREBOOK_CHECK(heard.sources.empty() || heard.version == 3);
+    WIREBOOK_CHECK(lies_within(heard.sources.bytes(), frame));
+    return true;
+}
+
+// As it is, and with right checksums, where there are places for them.
+inline void exercise_igmp(Bytes frame) {
+    exercise_igmp_bytes(frame);
+    for (const std::size_t ip_at : {std::size_t{14}, std::size_t{18}}) {
+        if (frame.size() < ip_at + 20) continue;
+        Buffer mended(frame.begin(), frame.end());
+        const std::span<std::byte> ip = std::span(mended).subspan(ip_at);
+        const std::size_t header_bytes = 4 * std::to_integer<std::size_t>(ip[0] & std::byte{15});
+        const std::size_t total_bytes = number_at(ip, 2, 2);
+        if (header_bytes < 20 || total_bytes < header_bytes + 4 || total_bytes > ip.size())
+            continue;
+        set_checksum(ip.first(header_bytes), 10);
+        set_checksum(ip.subspan(header_bytes, total_bytes - header_bytes), 2);
+        exercise_igmp_bytes(mended);
+    }
+}
+
 // Returns whether a datagram was found.
 inline bool exercise_packet(const Packet& packet) {
+    if (packet.link == LinkType::ethernet) exercise_igmp(packet.frame());
     Datagram datagram;
     if (parse_frame(packet, datagram) != DropReason::none) return false;
     WIREBOOK_CHECK(lies_within(datagram.segment(), packet.frame()));

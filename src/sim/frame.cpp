@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::size_t ip_at = sizeof(wire::EthernetHeader);
 constexpr std::size_t udp_at = ip_at + sizeof(wire::Ipv4Header);
-constexpr std::uint16_t dont_fragment = 0x4000;
 
 template <class Header>
 Header load(std::span<const std::byte> frame, std::size_t at) noexcept {
@@ -35,15 +34,6 @@ std::uint16_t complement(std::uint16_t little_endian_sum) noexcept {
 
 }  // namespace
 
-std::array<unsigned char, 6> multicast_mac(std::uint32_t group) noexcept {
-    return {0x01,
-            0x00,
-            0x5E,
-            static_cast<unsigned char>(group >> 16 & 0x7F),
-            static_cast<unsigned char>(group >> 8 & 0xFF),
-            static_cast<unsigned char>(group & 0xFF)};
-}
-
 FrameBuilder::FrameBuilder(const LineAddress& address)
     : address_(address), buffer_(frame_header_bytes) {
     WIREBOOK_CHECK(wire::Address::from_ipv4(address.group).is_multicast());
@@ -62,7 +52,7 @@ std::span<const std::byte> FrameBuilder::build(std::span<const std::byte> payloa
     ip.version_and_words = 0x45;
     ip.total_length.set(static_cast<std::uint16_t>(sizeof ip + udp_bytes));
     ip.identification.set(identification_++);
-    ip.flags_and_offset.set(dont_fragment);
+    ip.flags_and_offset.set(wire::Ipv4Header::dont_fragment);
     ip.time_to_live = address_.time_to_live;
     ip.protocol = wire::ip_protocol::udp;
     ip.source.set(address_.source);

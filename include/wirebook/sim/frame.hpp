@@ -43,8 +43,7 @@ struct LineAddress {
     bool checksum = true;  // of UDP; false: 0, the sender made none
 };
 
-// The Ethernet address of an IPv4 group: 01:00:5e and its low 23 bits (RFC 1112).
-[[nodiscard]] std::array<unsigned char, 6> multicast_mac(std::uint32_t group) noexcept;
+using wire::multicast_mac;
 
 class FrameBuilder {
 public:

@@ -26,6 +26,7 @@ inline constexpr std::uint16_t provider_backbone = 0x88E7;  // IEEE 802.1ah
 
 namespace ip_protocol {
 inline constexpr std::uint8_t hop_by_hop = 0;
+inline constexpr std::uint8_t igmp = 2;
 inline constexpr std::uint8_t ipv4_in_ip = 4;
 inline constexpr std::uint8_t udp = 17;
 inline constexpr std::uint8_t ipv6_in_ip = 41;
@@ -48,9 +49,21 @@ struct EthernetHeader {
 static_assert(Message<EthernetHeader>);
 static_assert(sizeof(EthernetHeader) == 14);
 
+// The Ethernet address of an IPv4 group: 01:00:5e and its low 23 bits (RFC 1112).
+[[nodiscard]] constexpr std::array<unsigned char, 6> multicast_mac(std::uint32_t group) noexcept {
+    return {0x01,
+            0x00,
+            0x5E,
+            static_cast<unsigned char>(group >> 16 & 0x7F),
+            static_cast<unsigned char>(group >> 8 & 0xFF),
+            static_cast<unsigned char>(group & 0xFF)};
+}
+
 struct VlanTag {   // what follows a type of ethertype::vlan, vlan_service, vlan_old
     be16 control;  // priority 3 bits, drop eligible 1, VLAN id 12
     be16 type;     // of what follows the tag
+
+    static constexpr std::uint16_t id_bits = 0x0FFF;
 };
 static_assert(Message<VlanTag>);
 static_assert(sizeof(VlanTag) == 4);
@@ -92,6 +105,7 @@ struct Ipv4Header {                   // RFC 791, without options
 
     // More-fragments flag and fragment offset: either says that this is no whole datagram.
     static constexpr std::uint16_t fragment_bits = 0x3FFF;
+    static constexpr std::uint16_t dont_fragment = 0x4000;
 };
 static_assert(Message<Ipv4Header>);
 static_assert(sizeof(Ipv4Header) == 20);

@@ -16,9 +16,14 @@ enum class Protocol : std::uint8_t { itch50, itch_jnx, iex_tops, iex_deep };
 
 enum class Transport : std::uint8_t { moldudp64, iex_tp };
 
+// Whose protocol it is: part of the ring's layout (docs/ring.md), so a number is never used again.
+// Sister exchanges that speak the same (Nasdaq's BX and PSX) have one number.
+enum class Venue : std::uint32_t { nasdaq = 1, japannext = 2, iex = 3 };
+
 struct ProtocolRow {
     Protocol protocol;
     std::string_view name;  // on the command line and in configuration files
+    Venue venue;
     Transport transport;
     std::uint16_t iex_id;     // message protocol id of IEX-TP; 0 over another transport
     bool big_endian;          // integers of the messages
@@ -34,6 +39,7 @@ struct ProtocolRow {
 inline constexpr std::array protocol_rows{
     ProtocolRow{.protocol = Protocol::itch50,
                 .name = "itch50",
+                .venue = Venue::nasdaq,
                 .transport = Transport::moldudp64,
                 .iex_id = 0,
                 .big_endian = true,
@@ -45,6 +51,7 @@ inline constexpr std::array protocol_rows{
                 .instruments = 65'536},  // every stock locate
     ProtocolRow{.protocol = Protocol::itch_jnx,
                 .name = "itch-jnx",
+                .venue = Venue::japannext,
                 .transport = Transport::moldudp64,
                 .iex_id = 0,
                 .big_endian = true,
@@ -56,6 +63,7 @@ inline constexpr std::array protocol_rows{
                 .instruments = 0},
     ProtocolRow{.protocol = Protocol::iex_tops,
                 .name = "iex-tops",
+                .venue = Venue::iex,
                 .transport = Transport::iex_tp,
                 .iex_id = 0x8003,  // 1.6
                 .big_endian = false,
@@ -67,6 +75,7 @@ inline constexpr std::array protocol_rows{
                 .instruments = 0},
     ProtocolRow{.protocol = Protocol::iex_deep,
                 .name = "iex-deep",
+                .venue = Venue::iex,
                 .transport = Transport::iex_tp,
                 .iex_id = 0x8004,  // 1.0
                 .big_endian = false,
