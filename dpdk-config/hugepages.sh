@@ -1,23 +1,33 @@
 #!/usr/bin/env bash
-# Hugepages for packet and book memory: how many there are, reserve them now, mount hugetlbfs.
+# Hugepages for packet and book memory: how many there are, reserve them, mount hugetlbfs.
 #
 #   hugepages.sh status
-#   hugepages.sh reserve PAGES [--size 2M|1G] [--node N]   at least so many; never takes any away
-#   hugepages.sh release [--size 2M|1G] [--node N]         gives the free ones back
-#   hugepages.sh mount [DIR] [--size 2M|1G] [--group NAME] default /dev/hugepages
+#   hugepages.sh reserve PAGES [--size 2M|1G] [--node N] [--persist]
+#   hugepages.sh release [--size 2M|1G] [--node N] [--persist]
+#   hugepages.sh mount [DIR] [--size 2M|1G] [--group NAME] [--persist]
 #
-# A reservation lasts until the next start of the machine. Memory becomes fragmented while a machine
-# runs, so reserve early; 1G pages are as good as only available at boot (hugepagesz=1G hugepages=N
-# on the kernel's command line).
+#   reserve    at least so many pages; never takes any away
+#   release    gives the free ones back
+#   mount      hugetlbfs at DIR, /dev/hugepages if not said; --group may write there
+#   --persist  after the next start of the machine too; release: no longer then
+#   --dry-run  with any of them: says what it would do
+#
+# Without --persist a reservation lasts until the next start of the machine. Memory becomes
+# fragmented while a machine runs, so reserve early; 1G pages are as good as only available at boot
+# (hugepagesz=1G hugepages=N on the kernel's command line).
 # Exit status: 0 done; 2 wrong usage; 3 this machine cannot (no root, no hugepages, no memory).
 set -euo pipefail
 
-sys=${WIREBOOK_SYS:-/sys} # another tree in tests
-mounts=${WIREBOOK_MOUNTS:-/proc/mounts}
-meminfo=${WIREBOOK_MEMINFO:-/proc/meminfo}
+host=${WIREBOOK_HOST:-} # the root of another tree in tests
+sys=$host/sys
+mounts=$host/proc/mounts
 
 usage() {
-    sed -n '/^#   /s/^#   //p' "$0" >&2
+    sed -n '/^#   /s/^#   //p' "$0"
+}
+
+wrong() {
+    usage >&2
     exit 2
 }
 
@@ -27,7 +37,22 @@ cannot() {
 }
 
 need_root() {
-    [ "$(id -u)" -eq 0 ] || cannot "only root may do that: sudo bash $0 $command ..."
+    [ -n "$dry_run" ] || [ -n "$host" ] || [ "$(id -u)" -eq 0 ] ||
+        cannot "only root may do that: sudo bash $0 $command ..."
+}
+
+# Runs a command, or says it.
+act() {
+    if [ -n "$dry_run" ]; then echo "$*"; else "$@"; fi
+}
+
+write() { # FILE TEXT
+    if [ -n "$dry_run" ]; then
+        echo "echo '$2' > $1"
+    else
+        mkdir -p "$(dirname "$1")" 2>/dev/null || true
+        echo "$2" >"$1"
+    fi
 }
 
 # The folder with the counters of one page size: of the whole machine, or of one NUMA node.
@@ -35,6 +60,11 @@ pool_folder() {
     local base=$sys/kernel/mm/hugepages
     [ -z "$node" ] || base=$sys/devices/system/node/node$node/hugepages
     echo "$base/hugepages-${kilobytes}kB"
+}
+
+# What systemd-tmpfiles reads when the machine starts: one file for each page size and node.
+boot_file() {
+    echo "$host/etc/tmpfiles.d/wirebook-hugepages-$size${node:+-node$node}.conf"
 }
 
 status() {
@@ -50,6 +80,17 @@ status() {
          END { if (!n) print "hugetlbfs is not mounted" }' "$mounts"
 }
 
+# hugeadm of libhugetlbfs-bin knows how; without it, or for one node, what it does is done here.
+set_pages() {
+    local folder=$1 count=$2
+    if [ -z "$node$host" ] && command -v hugeadm >/dev/null; then
+        act hugeadm --hard --pool-pages-min "$size:$count" 2>/dev/null || true
+    fi
+    if [ -n "$dry_run" ] || [ "$(<"$folder/nr_hugepages")" -ne "$count" ]; then
+        write "$folder/nr_hugepages" "$count" || true
+    fi
+}
+
 reserve() {
     local folder have before available
     folder=$(pool_folder)
@@ -58,22 +99,28 @@ reserve() {
     before=$have
     if [ "$have" -lt "$pages" ]; then
         need_root
-        available=$(awk '$1 == "MemAvailable:" { print $2 }' "$meminfo")
+        available=$(awk '$1 == "MemAvailable:" { print $2 }' "$host/proc/meminfo")
         [ $(((pages - have) * kilobytes)) -lt "$available" ] ||
             cannot "$((pages - have)) more pages of ${kilobytes}kB do not fit: $((available / 1024)) MiB are available"
-        echo "$pages" >"$folder/nr_hugepages" || true
-        have=$(<"$folder/nr_hugepages")
-        if [ "$have" -lt "$pages" ] && [ -w /proc/sys/vm/compact_memory ] && [ "$sys" = /sys ]; then
-            echo 1 >/proc/sys/vm/compact_memory || true # bring free memory together, try once more
-            echo "$pages" >"$folder/nr_hugepages" || true
+        set_pages "$folder" "$pages"
+        [ -n "$dry_run" ] || have=$(<"$folder/nr_hugepages")
+        if [ -z "$dry_run" ] && [ "$have" -lt "$pages" ] && [ -w "$host/proc/sys/vm/compact_memory" ]; then
+            echo 1 >"$host/proc/sys/vm/compact_memory" || true # bring free memory together, try once more
+            set_pages "$folder" "$pages"
             have=$(<"$folder/nr_hugepages")
         fi
     fi
-    if [ "$have" -lt "$pages" ]; then
+    if [ -z "$dry_run" ] && [ "$have" -lt "$pages" ]; then
         echo "$before" >"$folder/nr_hugepages" # a part of it helps nobody
         cannot "only $have of $pages: not enough memory in one piece; free some, or restart the machine and reserve first"
     fi
-    echo "${kilobytes}kB pages: $have reserved, $(<"$folder/free_hugepages") free" >&2
+    if [ -n "$persist" ]; then
+        need_root
+        # w!: only while the machine starts, so that a later change by hand stays.
+        write "$(boot_file)" "w! ${folder#"$host"}/nr_hugepages - - - - $pages"
+    fi
+    [ -n "$dry_run" ] ||
+        echo "${kilobytes}kB pages: $have reserved, $(<"$folder/free_hugepages") free" >&2
 }
 
 release() {
@@ -82,56 +129,80 @@ release() {
     [ -e "$folder/nr_hugepages" ] || cannot "no pages of that size here ($folder is missing)"
     need_root
     used=$(($(<"$folder/nr_hugepages") - $(<"$folder/free_hugepages")))
-    echo "$used" >"$folder/nr_hugepages"
-    echo "${kilobytes}kB pages: $(<"$folder/nr_hugepages") reserved, all in use" >&2
+    write "$folder/nr_hugepages" "$used"
+    [ -z "$persist" ] || act rm -f "$(boot_file)"
+    [ -n "$dry_run" ] ||
+        echo "${kilobytes}kB pages: $(<"$folder/nr_hugepages") reserved, all in use" >&2
+}
+
+is_mounted() {
+    awk -v d="$directory" -v s="pagesize=$size" \
+        '$2 == d && $3 == "hugetlbfs" && index($4, s) { found = 1 } END { exit !found }' "$mounts"
 }
 
 mount_hugetlbfs() {
-    local options=pagesize=$size,mode=0770
-    if awk -v d="$directory" -v s="pagesize=$size" \
-        '$2 == d && $3 == "hugetlbfs" && index($4, s) { found = 1 } END { exit !found }' "$mounts"; then
-        echo "hugetlbfs ($size) is mounted at $directory" >&2
-    else
+    local options=pagesize=$size,mode=0770 table=$host/etc/fstab others=
+    [ -z "$group" ] || options+=,gid=$(getent group "$group" | cut -d: -f3)
+    if ! is_mounted; then
         need_root
-        [ -z "$group" ] || options+=,gid=$(getent group "$group" | cut -d: -f3)
-        mkdir -p "$directory"
-        mount -t hugetlbfs -o "$options" none "$directory" || cannot "hugetlbfs cannot be mounted here"
-        echo "mounted hugetlbfs ($options) at $directory" >&2
+        act mkdir -p "$host$directory"
+        act mount -t hugetlbfs -o "$options" none "$host$directory" ||
+            cannot "hugetlbfs cannot be mounted here"
+        [ -n "$dry_run" ] || echo "mounted hugetlbfs ($options) at $directory" >&2
+    else
+        echo "hugetlbfs ($size) is mounted at $directory" >&2
+        # A mount keeps its options; its folder can change hands.
+        if [ -n "$group" ] && [ "$(stat -c %G:%a "$host$directory")" != "$group:770" ]; then
+            need_root
+            act chgrp "$group" "$host$directory"
+            act chmod 0770 "$host$directory"
+        fi
+    fi
+    if [ -n "$persist" ]; then
+        need_root
+        # Wins over the mount unit that systemd has for /dev/hugepages.
+        [ ! -e "$table" ] ||
+            others=$(awk -v d="$directory" '!($2 == d && $3 == "hugetlbfs")' "$table")
+        write "$table" "${others:+$others
+}none $directory hugetlbfs $options 0 0"
     fi
 }
 
 command=${1:-}
 [ $# -eq 0 ] || shift
-size=2M node='' group='' directory=/dev/hugepages pages=''
+size=2M node='' group='' directory=/dev/hugepages pages='' persist='' dry_run=''
 while [ $# -gt 0 ]; do
     case $1 in
     --size | --node | --group)
-        [ $# -ge 2 ] || usage
+        [ $# -ge 2 ] || wrong
         declare "${1#--}=$2"
-        shift 2
-        ;;
-    -*) usage ;;
-    *)
-        if [ "$command" = mount ]; then directory=$1; else pages=$1; fi
         shift
         ;;
+    --persist) persist=yes ;;
+    --dry-run) dry_run=yes ;;
+    --help | -h) command=--help ;;
+    -*) wrong ;;
+    *) if [ "$command" = mount ]; then directory=$1; else pages=$1; fi ;;
     esac
+    shift
 done
 case $size in
 2M) kilobytes=2048 ;;
 1G) kilobytes=1048576 ;;
-*) usage ;;
+*) wrong ;;
 esac
-[[ $node =~ ^[0-9]*$ ]] || usage
+[[ $node =~ ^[0-9]*$ ]] || wrong
+[[ $directory =~ ^/[^[:space:]]*$ ]] || wrong
 [ -z "$group" ] || getent group "$group" >/dev/null || cannot "there is no group $group"
 
 case $command in
+--help | -h) usage ;;
 status) status ;;
 reserve)
-    [[ $pages =~ ^[0-9]+$ ]] || usage
+    [[ $pages =~ ^[0-9]{1,9}$ ]] || wrong
     reserve
     ;;
 release) release ;;
 mount) mount_hugetlbfs ;;
-*) usage ;;
+*) wrong ;;
 esac

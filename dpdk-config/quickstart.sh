@@ -3,13 +3,15 @@
 #
 #   bash dpdk-config/quickstart.sh [CAPTURE]
 #
-# Installs what is missing (as root), builds, then replays a capture at real pace (default: the
-# synthetic one of pcap/, 20 seconds) into a segment of shared memory, while examples/top_of_book,
-# a process that knows nothing but the headers of `pkg-config wirebook-ring`, reads it. Shows what
-# went through and how long it took. Safe to run again; then it takes little more than the replay.
+# Installs what is missing (as root) and builds. Then, where network namespaces are allowed and no
+# CAPTURE is given, the live path: a simulated exchange sends both lines into veth pairs, the handler
+# receives them with DPDK, examples/top_of_book, a process that knows nothing but the headers of
+# `pkg-config wirebook-ring`, reads the books (quickstart_live.sh). Else a capture (default: the one
+# of pcap/, 20 seconds) is replayed at real pace into the same ring. Says which of the two and why,
+# what went through and how long it took. Safe to run again; then it takes half a minute.
 # Exit status: 0 done, 1 build or replay failed, 3 this machine is not able, and why.
 set -euo pipefail
-capture=${1-}
+given=${1-} capture=${1-}
 [ -z "$capture" ] || capture=$(realpath "$capture")
 cd "$(dirname "$0")/.."
 capture=${capture:-$PWD/pcap/itch-sample.pcap}
@@ -29,6 +31,20 @@ step() { # what, command...
         exit 1
     fi
     printf '   %s: %d s\n' "$what" $((SECONDS - start)) >&2
+}
+
+what_next() {
+cat >&2 << 'NEXT'
+
+== What next
+   your own capture:    build/wirebook replay FILE --stats - --top top.csv --final final.csv
+                        bash dpdk-config/quickstart.sh FILE
+   a strategy's view:   docs/attach-a-strategy.md
+   your own NIC:        sudo bash dpdk-config/hugepages.sh reserve 256
+                        copy dpdk-config/samples/nasdaq.toml, put your device and groups in, then
+                        build/wirebook check-config FILE && sudo build/wirebook run -c FILE
+   all tests:           bash tests/run.sh
+NEXT
 }
 
 say "Packages (dpdk-config/packages.txt)"
@@ -52,7 +68,33 @@ if [ ! -x build/examples/top_of_book ] ||
         -o build/examples/top_of_book
 fi
 
-say "Replay of $(basename "$capture") at real pace, and a strategy that reads along"
+# Why the live path cannot be run; empty: it can.
+why_replay() {
+    if [ -n "$given" ]; then
+        echo "a capture was given"
+    elif ! unshare --net ip link add a0 type veth peer name a1 2> /dev/null; then
+        echo "network namespaces with veth are not allowed here"
+    elif build/wirebook run -c /nonexistent.toml 2>&1 | grep -q 'no DPDK'; then
+        echo "this build has no DPDK"
+    fi
+}
+reason=$(why_replay)
+if [ -z "$reason" ]; then
+    say "Live: a simulated exchange, DPDK on two veth pairs, a strategy that reads along"
+    unshare --net bash dpdk-config/quickstart_live.sh "$segment" "$PWD/$work"
+    say "What went through"
+    python3 dpdk-config/quickstart_table.py "$work/stats.json" "$work/strategy.out"
+    if cmp -s "$work/final.csv" "$work/truth.final.csv"; then
+        echo "   books at the end       equal the exchange's own, byte for byte"
+    else
+        echo "quickstart: the books differ from the exchange's: $work/final.csv, $work/truth.final.csv" >&2
+        exit 1
+    fi
+    what_next
+    exit 0
+fi
+
+say "Replay of $(basename "$capture") at real pace, and a strategy that reads along ($reason)"
 free_pages=$(cat /sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages 2> /dev/null || echo 0)
 if [ "$free_pages" -eq 0 ]; then
     echo "   No free 2 MiB hugepages: the segment goes to /dev/shm, which is as good for a try." >&2
@@ -78,14 +120,4 @@ sed 's/^/   /' "$work/replay.err" >&2
 say "What went through"
 python3 dpdk-config/quickstart_table.py "$work/stats.json" "$work/strategy.out"
 
-cat >&2 << 'NEXT'
-
-== What next
-   your own capture:    build/wirebook replay FILE --stats - --top top.csv --final final.csv
-                        bash dpdk-config/quickstart.sh FILE
-   a strategy's view:   docs/attach-a-strategy.md
-   your own NIC:        sudo bash dpdk-config/hugepages.sh reserve 256
-                        copy dpdk-config/samples/nasdaq.toml, put your device and groups in, then
-                        build/wirebook check-config FILE && sudo build/wirebook run -c FILE
-   all tests:           bash tests/run.sh
-NEXT
+what_next
