@@ -39,11 +39,13 @@ std::string contents(const std::filesystem::path& path) {
 std::string section_of(const std::string& heading) {
     const std::map<std::string, std::string> sections{{"Top of the file", ""},
                                                       {"[[port]]", "port"},
+                                                      {"[[lcore]]", "lcore"},
                                                       {"[[channel]]", "channel"},
                                                       {"lines of a [[channel]]", "channel.lines"},
                                                       {"[publish]", "publish"},
                                                       {"[sizes]", "sizes"},
                                                       {"[dpdk]", "dpdk"},
+                                                      {"[log]", "log"},
                                                       {"[sim]", "sim"},
                                                       {"lines of [sim]", "sim.line"}};
     const auto found = sections.find(heading);
@@ -101,17 +103,23 @@ TEST_CASE("config: the example of every key is read under that key") {
         if (example == "see below") continue;
         REQUIRE(example.size() > 2);
         std::string text = example.substr(1, example.size() - 2) + "\n";
-        if (row.section == "port") text = "[[port]]\n" + text;
+        if (row.section == "port" || row.section == "lcore") {
+            const bool whole = row.cells[0] == "`device`" || row.cells[0] == "`cpu`";
+            const std::string required =
+                row.section == "port" ? "device = \"net_null0\"\n" : "cpu = 2\n";
+            text.insert(0, "[[" + row.section + "]]\n" + (whole ? "" : required));
+        }
         if (row.section.starts_with("channel")) {
             std::string head = "[[channel]]\n";
             if (row.cells[0] != "`name`") head += "name = \"a\"\n";
             if (row.cells[0] != "`feed`") head += "feed = \"itch50\"\n";
             if (row.section == "channel.lines") head += "[[channel.lines]]\n";
-            if (row.cells[0] == "`port`") head += "group = \"233.1.1.1:5\"\n";
+            if (row.section == "channel.lines" && row.cells[0] != "`group`")
+                head += "group = \"233.1.1.1:5\"\n";
             text.insert(0, head);
         } else if (row.section == "sim.line") {
             text = "[[sim.line]]\n" + text;
-        } else if (!row.section.empty() && row.section != "port") {
+        } else if (!row.section.empty() && row.section != "port" && row.section != "lcore") {
             text = "[" + row.section + "]\n" + text;
         }
         const Result<Config> config = parse_config(text, "example", ConfigUse::replay);

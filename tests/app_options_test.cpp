@@ -293,12 +293,37 @@ TEST_CASE("options: sim takes what it is told, and one place for its feed") {
     CHECK_THAT(wrong("sim --feed itch50 --pcap a"), Contains("sim needs --seed"));
 }
 
+TEST_CASE("options: doctor, bind and unbind") {
+    const Options doctor = good("doctor -c x.toml --json --root d");
+    CHECK(doctor.command == Command::doctor);
+    CHECK(doctor.doctor.config_file == "x.toml");
+    CHECK(doctor.doctor.json);
+    CHECK(doctor.doctor.root == "d");
+    CHECK(good("doctor").doctor.root == "/");
+    CHECK_THAT(wrong("doctor x"), Contains("unexpected argument \"x\""));
+
+    const Options bind = good("bind 0000:3b:00.0 eth1 --driver uio_pci_generic --force");
+    CHECK(bind.command == Command::bind);
+    CHECK(bind.bind.devices == std::vector<std::string>{"0000:3b:00.0", "eth1"});
+    CHECK(bind.bind.driver == "uio_pci_generic");
+    CHECK(bind.bind.force);
+    CHECK_FALSE(bind.bind.unbind);
+    CHECK(good("bind -c x.toml --dry-run").bind.dry_run);
+    CHECK(good("bind eth1").bind.driver == "vfio-pci");
+    CHECK(good("unbind eth1").bind.unbind);
+    CHECK_THAT(wrong("bind"), Contains("bind needs a NIC's PCI address or interface, or -c FILE"));
+    CHECK_THAT(wrong("unbind"), Contains("unbind needs"));
+    CHECK_THAT(wrong("bind eth1 --driver vfio-pcy"), Contains("did you mean \"vfio-pci\"?"));
+    CHECK_THAT(wrong("unbind eth1 --driver vfio-pci"), Contains("unknown option \"--driver\""));
+}
+
 TEST_CASE("options: without a command that exists, the commands are named") {
     CHECK_THAT(wrong(""),
                Contains("no command was given: \"replay\", \"run\", \"sim\", \"tail\", "));
     CHECK_THAT(wrong("rplay x"), Contains("unknown command \"rplay\"; did you mean \"replay\"?"));
+    CHECK_THAT(wrong("bin x"), Contains("did you mean \"bind\"?"));
     CHECK_THAT(wrong("--top x"), Contains("unknown option \"--top\"; a command comes first"));
-    for (const char* later : {"top", "doctor", "bind", "unbind", "record"}) {
+    for (const char* later : {"top", "record"}) {
         CHECK_THAT(wrong(later), Contains("unknown command"));
         CHECK_THAT(parse({"--help"}).to_stdout, !Contains(std::string{"\n  "} + later + " "));
     }
@@ -307,7 +332,8 @@ TEST_CASE("options: without a command that exists, the commands are named") {
 TEST_CASE("options: --help and --version go to stdout with exit status 0") {
     for (const char* text :
          {"--help", "-h", "help", "replay --help", "replay -h x --speed 2", "run --help",
-          "sim --help", "tail --help", "dump-segment --help", "check-config --help"}) {
+          "sim --help", "tail --help", "dump-segment --help", "check-config --help",
+          "doctor --help", "bind --help", "unbind --help"}) {
         const CommandLine line = parse(words(text));
         CHECK_FALSE(line.options);
         CHECK(line.exit_status == 0);
@@ -320,7 +346,8 @@ TEST_CASE("options: --help and --version go to stdout with exit status 0") {
 
 TEST_CASE("options: each help fits a screen of 30 lines and 100 columns, and names every option") {
     for (const char* text : {"--help", "replay --help", "run --help", "sim --help", "tail --help",
-                             "dump-segment --help", "check-config --help"}) {
+                             "dump-segment --help", "check-config --help", "doctor --help",
+                             "bind --help", "unbind --help"}) {
         std::istringstream help{parse(words(text)).to_stdout};
         int lines = 0;
         for (std::string line; std::getline(help, line); ++lines) {

@@ -21,6 +21,7 @@ import tempfile
 import time
 
 import e2e_tools
+import fake_host
 
 ROOT, BUILD = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
 PAGES = [ROOT / 'README.md', *sorted((ROOT / 'docs').glob('*.md')), ROOT / 'pcap/README.md',
@@ -56,14 +57,20 @@ DPDK = 'build/dpdk'
 RULES = [
     Rule(r'^(bash )?tests/run\.sh', SLOW),
     Rule(r'^meson test ', SLOW),
+    Rule(r'^bash tests/vm/run\.sh', 'a suite of its own'),
     Rule(r'^(\w+=\S+ )*build/tests/', 'a unit test with longer settings'),
     Rule(r'^meson setup( |$)', 'the build that runs this test was made by it'),
+    Rule(r'^ninja -C build$', 'likewise'),
     Rule(r'^meson install', 'install_test.py; here the scratch folder is made by it'),
     Rule(r'^bash dpdk-config/quickstart\.sh', 'builds, and replays for 20 s: quickstart_test.py and '
          'strategy_test.py run what it is made of'),
+    Rule(r'^sudo ', 'changes this machine, as root; on made-up ones: bind_test.py, host_scripts_test.py'),
     Rule(r'^bash dpdk-config/hugepages\.sh (mount|reserve)', 'changes this machine, as root'),
-    Rule(r'^lspci ', 'its output is of the machine'),
-    Rule(r'^wirebook (replay|run|sim)( -c FILE)?$', 'the name of a command'),
+    Rule(r'^(lspci|ip|cat /sys|ls /sys)', 'its output is of the machine'),
+    Rule(r'^wirebook (replay|run|sim|bind|unbind|doctor)( -c FILE)?$', 'the name of a command'),
+    Rule(r'^(build/)?wirebook doctor', replace={'doctor': 'doctor --root host'}),
+    Rule(r'check-config FILE$', replace={'FILE': 'nasdaq.toml'}),
+    Rule(r'^build/wirebook tail nasdaq$', 'needs the run before it, and that a NIC'),
     Rule(r'^wirebook replay \(FILE', 'a synopsis'),
     Rule(r'^taskset -c 1$', 'a prefix'),
     Rule(r'^build/wirebook run -c dpdk-config/samples/af_packet\.toml', NIC),
@@ -221,6 +228,8 @@ def scratch(folder):
     for name, source in {'mine.cpp': 'top_of_book.cpp', 'embed_books.cpp': 'embed_books.cpp',
                          'reader.c': 'reader.c'}.items():
         shutil.copy(ROOT / 'examples' / source, folder / name)
+    host = fake_host.Host(folder / 'host')
+    host.write('sys/class/net/veth1/carrier', 1)  # of samples/af_packet.toml
     environment = installed(folder)
     flags = subprocess.run(['pkg-config', '--cflags', 'wirebook-ring'], env=environment, check=True,
                            capture_output=True, text=True).stdout.split()

@@ -96,9 +96,9 @@ bool same_bytes(const Packet& packet, const Frame& frame) {
 std::vector<Packet> receive_some(DpdkSource& source, std::size_t count) {
     std::vector<Packet> all;
     std::array<Packet, 64> some{};
-    while (all.size() < count && source.empty_rounds() < 10'000) {
+    while (all.size() < count && source.poller(0).empty_rounds() < 10'000) {
         const std::size_t room = std::min(some.size(), count - all.size());
-        const std::size_t got = source.receive(std::span(some).first(room));
+        const std::size_t got = source.poller(0).receive(std::span(some).first(room));
         all.insert(all.end(), some.begin(), some.begin() + static_cast<std::ptrdiff_t>(got));
     }
     return all;
@@ -162,12 +162,12 @@ TEST_CASE("dpdk: every frame of a capture comes once, in order, with its time an
             EXPECT(packet.input == 0);
             EXPECT(packet.receive_tsc >= packets[0].receive_tsc);
         }
-        EXPECT(source.last_receive_tsc() == packets.back().receive_tsc);
+        EXPECT(source.poller(0).last_receive_tsc() == packets.back().receive_tsc);
         EXPECT(source.port_stats(0).packets == frames.size());
         EXPECT(source.pool_in_use() >= frames.size());
-        source.release(packets);
+        source.poller(0).release(packets);
         EXPECT(source.pool_in_use() == 0);
-        EXPECT(!source.finished());
+        EXPECT(!source.poller(0).finished());
         EXPECT(source.link_up(0));
         EXPECT(source.notices().empty());
         EXPECT(contains(source.description(), "net_pcap0: net_pcap, 1 queue of 128"));
@@ -191,14 +191,14 @@ TEST_CASE("dpdk: parked packets keep their bytes while thousands of others pass"
             if (park) {
                 parked.insert(parked.end(), some.begin(), some.end());
             } else {
-                source.release(some);
+                source.poller(0).release(some);
                 passed += some.size();
             }
         }
         EXPECT(parked.size() > 200);
         for (const Packet& packet : parked) EXPECT(same_bytes(packet, frames[packet.record]));
         EXPECT(source.port_stats(0).no_mbuf == 0);
-        source.release(parked);
+        source.poller(0).release(parked);
         EXPECT(source.pool_in_use() == 0);
         return "";
     });
@@ -214,16 +214,16 @@ TEST_CASE("dpdk: an exhausted pool loses packets, counts them, and recovers") {
         std::array<Packet, 32> some{};
         std::vector<Packet> held;
         while (source.port_stats(0).no_mbuf == 0) {
-            const std::size_t got = source.receive(some);
+            const std::size_t got = source.poller(0).receive(some);
             held.insert(held.end(), some.begin(), some.begin() + static_cast<std::ptrdiff_t>(got));
             EXPECT(held.size() <= source.pool_packets());
         }
         EXPECT(held.size() == source.pool_packets());
         for (const Packet& packet : held) EXPECT(same_bytes(packet, frames[packet.record]));
-        source.release(held);
+        source.poller(0).release(held);
         const auto rest = receive_some(source, frames.size());
         EXPECT(held.size() + rest.size() + source.port_stats(0).no_mbuf == frames.size());
-        source.release(rest);
+        source.poller(0).release(rest);
         return "";
     });
 }
@@ -247,7 +247,7 @@ TEST_CASE("dpdk: a frame in several pieces comes in one; one that is too long co
         EXPECT(packets[1].bytes == 2'048);
         EXPECT(source.counters().linearised == 2);
         EXPECT(source.counters().cut == 1);
-        source.release(packets);
+        source.poller(0).release(packets);
         EXPECT(source.pool_in_use() == 0);
         return "";
     });
@@ -269,7 +269,7 @@ TEST_CASE("dpdk: two ports are two inputs, two files of one port are two queues"
         }
         EXPECT(by_input[0] == 200);
         EXPECT(by_input[1] == 100);
-        source.release(packets);
+        source.poller(0).release(packets);
         return "";
     });
 }
@@ -281,18 +281,18 @@ TEST_CASE("dpdk: packets without a driver's stamp get the time of their arrival"
         if (!opened) return opened.error().context;
         DpdkSource source = std::move(opened).value();
         std::array<Packet, 48> some{};
-        EXPECT(source.receive(std::span(some).first(0)) == 0);
-        EXPECT(source.receive(std::span(some).first(5)) == 5);
-        source.release(std::span(some).first(5));
+        EXPECT(source.poller(0).receive(std::span(some).first(0)) == 0);
+        EXPECT(source.poller(0).receive(std::span(some).first(5)) == 5);
+        source.poller(0).release(std::span(some).first(5));
         for (int round = 0; round < 1000; ++round) {
-            EXPECT(source.receive(some) == 32);
+            EXPECT(source.poller(0).receive(some) == 32);
             EXPECT(some[0].time_source == TimeSource::software);
             EXPECT(some[0].bytes == 64);
             EXPECT(some[0].receive_tsc == some[31].receive_tsc);
             // Generous: the TSC clock and the wall clock may differ by a little.
             EXPECT(some[0].receive_time_ns > before - 100'000'000);
             EXPECT(some[0].receive_time_ns < now_ns() + 100'000'000);
-            source.release(std::span(some).first(32));
+            source.poller(0).release(std::span(some).first(32));
         }
         return "";
     });
@@ -312,14 +312,14 @@ TEST_CASE("dpdk: frames put into a net_ring come out of it, also as chained mbuf
         EXPECT(rte_pktmbuf_chain(head, tail) == 0);
         EXPECT(rte_eth_tx_burst(0, 0, &head, 1) == 1);
         std::array<Packet, 32> some{};
-        EXPECT(source.receive(some) == 1);
+        EXPECT(source.poller(0).receive(some) == 1);
         EXPECT(some[0].bytes == 150);
         EXPECT(some[0].data[99] == std::byte{'h'});
         EXPECT(some[0].data[100] == std::byte{'t'});
         EXPECT(rte_mempool_in_use_count(pool) == 0);
-        source.release(std::span(some).first(1));
-        EXPECT(source.receive(some) == 0);
-        EXPECT(source.empty_rounds() == 1);
+        source.poller(0).release(std::span(some).first(1));
+        EXPECT(source.poller(0).receive(some) == 0);
+        EXPECT(source.poller(0).empty_rounds() == 1);
         return "";
     });
 }
@@ -347,7 +347,7 @@ TEST_CASE("dpdk: a second source in one process is refused in words, also after 
         first.value().close();
         first.value().close();
         std::array<Packet, 4> some{};
-        EXPECT(first.value().receive(some) == 0);
+        EXPECT(first.value().poller(0).receive(some) == 0);
         EXPECT(contains(error_of(small_options({"net_null1"})), "only once in a process"));
         return "";
     });
@@ -434,7 +434,7 @@ TEST_CASE("dpdk: hugepages hold the pool where they are reserved") {
             const auto packets = receive_some(source.value(), 32);
             EXPECT(!packets.empty());
             for (const Packet& p : packets) EXPECT(same_bytes(p, frames[count++]));
-            source.value().release(packets);
+            source.value().poller(0).release(packets);
         }
         return "";
     });
@@ -484,12 +484,12 @@ TEST_CASE("dpdk: net_af_packet receives what a neighbour sends") {
         std::size_t count = 0;
         for (int round = 0; round < 100'000 && count < frames.size(); ++round) {
             std::array<Packet, 32> some{};
-            const std::size_t got = source.receive(some);
+            const std::size_t got = source.poller(0).receive(some);
             for (std::size_t i = 0; i < got; ++i) {
                 EXPECT(same_bytes(some[i], frames[count++]));
                 EXPECT(some[i].time_source == TimeSource::software);
             }
-            source.release(std::span(some).first(got));
+            source.poller(0).release(std::span(some).first(got));
         }
         EXPECT(count == frames.size());
         return "";

@@ -8,7 +8,9 @@ import contextlib
 import fcntl
 import json
 import os
+import pathlib
 import random
+import re
 import shutil
 import signal
 import stat
@@ -103,6 +105,7 @@ def check_what_is_in_a_segment(program, folder):
     assert shown['streams'] == 1 and shown['stream_names'] == ['orders']
     assert shown['health']['state'] == 'closed' and shown['health']['held'] == 1024
     assert shown['instrument_count'] == len(shown['instruments']) == 40
+    assert {row['venue'] for row in shown['instruments']} == {1}
     in_rows = {row['symbol']: row['book'] for row in shown['instruments'] if row['book']}
     assert {b['symbol']: (b['bids'], b['asks'], b['sequence']) for b in books} == \
         {symbol: (b['bids'], b['asks'], b['sequence']) for symbol, b in in_rows.items()}
@@ -259,6 +262,44 @@ def check_broken_segments_do_no_harm(program, folder):
     assert shown > 10 and followed > 0, (shown, followed)
 
 
+def check_an_iex_segment_says_venue_and_session(program, folder):
+    made, capture, said = folder / 'deep.pcap', folder / 'capture', folder / 'tail.json'
+    run(program, 'sim', '--feed', 'iex-deep', '--seed', '7', '--messages', '2000', '--pcap', made)
+    os.mkfifo(capture)
+    path = folder / 'wirebook.deep'
+    replay = subprocess.Popen([program, 'replay', capture, '--publish', 'deep', '-c', config(folder), '--events',
+                               folder / 'events.csv'], stderr=subprocess.DEVNULL)
+    tail = None
+    try:
+        with open(capture, 'wb') as pipe, open(said, 'wb') as out:
+            pipe.write(made.read_bytes()[:24])
+            pipe.flush()
+            wait_until(path.exists, 'the segment')
+            tail = subprocess.Popen([program, 'tail', 'deep', '--events', '--json', '--directory', folder],
+                                    stdout=out, stderr=subprocess.DEVNULL)
+            maps = pathlib.Path(f'/proc/{tail.pid}/maps')
+            wait_until(lambda: str(path) in maps.read_text(), 'the reader')
+            pipe.write(made.read_bytes()[24:])
+        assert replay.wait(timeout=60) == 0
+        wait_until(lambda: b'"kind": "session"' in said.read_bytes(), 'the session')
+    finally:
+        for process in filter(None, (replay, tail)):
+            process.terminate()
+            process.wait(timeout=60)
+    first = next(line for line in (folder / 'events.csv').read_text().splitlines() if ',session,' in line)
+    session = re.search(r' id=(\d+/\d+)', first).group(1)
+    told = [json.loads(line) for line in said.read_text().splitlines() if '"kind": "session"' in line]
+    assert [record['session'] for record in told] == [session], (told, first)
+    assert {row['venue'] for row in dump(program, path)['instruments']} == {3}
+
+
+def check_a_foreign_file_under_the_name_is_refused_and_stays(program, folder):
+    path = folder / 'wirebook.mine'
+    path.write_text('not yours')
+    said = run(program, 'replay', SAMPLE, '--publish', 'mine', '-c', config(folder), status=3).stderr.decode()
+    assert str(path) in said and path.read_text() == 'not yours', said
+
+
 # ---- whose it is
 
 def check_owner_group_and_permissions(program, folder):
@@ -303,7 +344,7 @@ def check_the_next_handler_removes_what_a_killed_one_left(program, folder):
         writer.wait(timeout=60)
     assert (folder / 'wirebook.killed').exists()
     assert dump(program, 'killed', '--directory', folder)['health']['state'] == 'dead'
-    (folder / '.wirebook.killed~1').write_bytes(b'half a segment')
+    (folder / '.wirebook.killed~1').write_bytes(struct.pack('<5I', 0, 0, 2, 0x01020304, 4096))
     run(program, 'replay', SAMPLE, '--publish', 'closed', '-c', config(folder))
     done = run(program, 'replay', SAMPLE, '--publish', 'next', '-c', config(folder))
     assert not (folder / 'wirebook.killed').exists() and not (folder / '.wirebook.killed~1').exists()

@@ -80,6 +80,7 @@ if setup build && build build 900; then
     built=true
     suite unit build 300 --suite unit
     suite e2e build 900 --suite e2e
+    suite vm build 240 --suite vm
     suite style build 1200 --suite style
 fi
 

@@ -13,7 +13,7 @@ MAY_INCLUDE = {  # module -> modules whose headers it may include besides its ow
 }
 # Headers of the standard library, and Linux's: what a strategy's machine has for certain.
 STANDARD = re.compile(r'^([a-z_0-9]+|c?(assert|errno|float|limits|math|stdint|stddef|string|time)'
-                      r'\.h|x86intrin\.h|immintrin\.h|fcntl\.h|unistd\.h|dirent\.h|sched\.h'
+                      r'\.h|x86intrin\.h|immintrin\.h|fcntl\.h|unistd\.h|dirent\.h|fnmatch\.h|sched\.h'
                       r'|sys/[a-z]+\.h|linux/[a-z_]+\.h)$')
 
 

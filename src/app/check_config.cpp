@@ -1,5 +1,6 @@
 // `wirebook check-config`: what a configuration means, for people. Sizes of memory are estimates
 // with the margins that the parts keep themselves; `run` and `replay` say what they really took.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -7,6 +8,7 @@
 #include <string_view>
 
 #include "wirebook/app/config.hpp"
+#include "wirebook/io/dpdk_memory.hpp"
 #include "wirebook/ring/segment.hpp"
 
 namespace wirebook::app {
@@ -18,7 +20,6 @@ namespace {
 constexpr std::uint64_t bytes_an_order = 64;
 constexpr std::uint64_t bytes_a_level = 128;
 constexpr std::uint64_t bytes_an_instrument = 256;
-constexpr std::uint64_t bytes_a_packet_buffer = 2'432;  // 2 KiB of data, mbuf and headroom
 
 std::string grouped(std::uint64_t number) {
     std::string text = std::to_string(number);
@@ -119,31 +120,46 @@ std::string checksum_text(const Config& config) {
 
 std::string sizes_text(const Config& config) {
     const SizesConfig& sizes = config.sizes;
-    const std::uint64_t channels = config.channels.empty() ? 1 : config.channels.size();
-    const std::uint64_t books = sizes.orders * bytes_an_order + sizes.levels * bytes_a_level +
-                                sizes.instruments * bytes_an_instrument;
-    ring::Geometry geometry;
-    geometry.depth = config.publish.depth;
-    geometry.slots = config.publish.slots;
-    geometry.instruments = sizes.instruments;
-    geometry.channels = static_cast<std::uint32_t>(channels);
-
+    const MemoryNeed need = memory_need(config);
     std::string text = "room in each channel: " + grouped(sizes.orders) + " live orders, " +
                        grouped(sizes.levels) + " levels, " + grouped(sizes.instruments) +
                        " instruments, " + grouped(sizes.park_packets) + " parked packets\n";
-    text += "memory, about: books " + mebibytes(books * channels) + ", segment " +
-            mebibytes(ring::layout_of(geometry).used_bytes);
+    text +=
+        "memory, about: books " + mebibytes(need.books) + ", segment " + mebibytes(need.segment);
     if (!config.ports.empty()) {
-        const std::uint64_t packets =
-            config.ports.size() * (config.dpdk.descriptors + config.dpdk.burst) +
-            channels * sizes.park_packets;
-        text += ", packet buffers " + mebibytes(packets * bytes_a_packet_buffer);
+        text += ", packet buffers " + mebibytes(need.packets);
         text += config.dpdk.hugepages ? " (hugepages)" : " (no hugepages)";
     }
     return text + "\n";
 }
 
 }  // namespace
+
+MemoryNeed memory_need(const Config& config) {
+    const SizesConfig& sizes = config.sizes;
+    const std::uint64_t channels = config.channels.empty() ? 1 : config.channels.size();
+    ring::Geometry geometry;
+    geometry.depth = config.publish.depth;
+    geometry.slots = config.publish.slots;
+    geometry.instruments = sizes.instruments;
+    geometry.channels = static_cast<std::uint32_t>(channels);
+    io::DpdkOptions dpdk;
+    dpdk.burst = static_cast<std::uint16_t>(config.dpdk.burst);
+    dpdk.parked_packets = static_cast<std::uint32_t>(channels * sizes.park_packets);
+    io::PoolDemand demand;
+    for (const PortConfig& port : config.ports)
+        demand.queues += port.queues == 0 ? 1U : port.queues;
+    demand.descriptors = demand.queues * config.dpdk.descriptors;
+    demand.threads = config.lcores.empty() ? 1U : static_cast<std::uint32_t>(config.lcores.size());
+    const std::uint32_t packets =
+        std::max(io::least_pool_packets(dpdk, demand), config.dpdk.pool_packets);
+    MemoryNeed need;
+    need.books = channels * (sizes.orders * bytes_an_order + sizes.levels * bytes_a_level +
+                             sizes.instruments * bytes_an_instrument);
+    need.segment = ring::layout_of(geometry).used_bytes;
+    need.packets = demand.queues == 0 ? 0 : io::pool_bytes(dpdk, packets);
+    return need;
+}
 
 std::string describe_config(const Config& config) {
     return ports_text(config) + channels_text(config) + publish_text(config) +

@@ -119,7 +119,18 @@ private:
                                            ": this file has " + std::to_string(ports) +
                                            " [[port]], counted from 0");
         }
+        check_sources(line, line_place, key + ".sources");
         if (line.group.udp_port != 0) check_group(c, line, line_place, key + ".group");
+    }
+
+    void check_sources(const LineConfig& line, const toml::node_view<const toml::node>& line_place,
+                       const std::string& key) {
+        for (std::size_t i = 0; i < line.sources.size(); ++i) {
+            if (line.sources[i].is_ipv4() == line.group.address.is_ipv4()) continue;
+            problems_.add(line_place["sources"].node()->source().begin, indexed(key, i),
+                          wire::to_string(line.sources[i]) + " is not of the family of " +
+                              line.group.to_string());
+        }
     }
 
     // The same group may come in twice for one channel, on two ports (lines A and B of a venue

@@ -9,13 +9,6 @@
 
 namespace wirebook::app {
 
-namespace {
-
-constexpr std::array<std::string_view, 3> checksum_choices{"off", "count", "drop"};
-constexpr std::array<std::string_view, 2> mode_choices{"changed", "touched"};
-
-constexpr std::uint64_t longest_gap_wait_us = 3'600'000'000;
-
 void read_name(const Value& value, std::string& name) {
     const std::string* text = value.text();
     if (text == nullptr) return;
@@ -27,24 +20,12 @@ void read_name(const Value& value, std::string& name) {
     }
 }
 
-// ---- [[port]]
+namespace {
 
-void read_device(const Value& value, PortConfig& port) {
-    const std::string* text = value.text();
-    if (text == nullptr) return;
-    if (is_pci_address(*text) || is_vdev(*text)) {
-        port.device = *text;
-    } else {
-        value.problem(
-            "must be a PCI address (\"0000:3b:00.0\") or a DPDK virtual device "
-            "(\"net_af_packet0,iface=veth1\"), is " +
-            in_quotes(*text));
-    }
-}
+constexpr std::array<std::string_view, 3> checksum_choices{"off", "count", "drop"};
+constexpr std::array<std::string_view, 2> mode_choices{"changed", "touched"};
 
-constexpr std::array<KeySpec<PortConfig>, 1> port_keys{{
-    {{"port", "device", "text", "-", "required"}, true, read_device},
-}};
+constexpr std::uint64_t longest_gap_wait_us = 3'600'000'000;
 
 // ---- channel.lines
 
@@ -61,12 +42,29 @@ void read_group(const Value& value, LineConfig& line) {
     }
 }
 
-constexpr std::array<KeySpec<LineConfig>, 2> line_keys{{
+void read_sources(const Value& value, LineConfig& line) {
+    value.each("a list of addresses", [&](const Value& element) {
+        const std::string* text = element.text();
+        if (text == nullptr) return;
+        // Read as a group's address is, with a port that does not count.
+        const bool ipv6 = text->find(':') != std::string::npos;
+        const auto parsed = parse_group_address((ipv6 ? "[" + *text + "]" : *text) + ":1");
+        if (parsed && !parsed->address.is_multicast())
+            return line.sources.push_back(parsed->address);
+        element.problem("must be the address of a sender, is " + in_quotes(*text));
+    });
+}
+
+constexpr std::array<KeySpec<LineConfig>, 4> line_keys{{
     {{"channel.lines", "group", "text", "-", "required"}, true, read_group},
     {{"channel.lines", "port", "integer", "index of a [[port]], from 0",
       "none (required by `run`)"},
      false,
      [](const Value& value, LineConfig& line) { assign(line.port, value.integer(0, 1023)); }},
+    {{"channel.lines", "queue", "integer", "receive queue of the port, from 0", "chosen"},
+     false,
+     [](const Value& value, LineConfig& line) { assign(line.queue, value.integer(0, 63)); }},
+    {{"channel.lines", "sources", "list of text", "-", "any"}, false, read_sources},
 }};
 
 // ---- [[channel]]
@@ -221,36 +219,17 @@ constexpr std::array<KeySpec<SizesConfig>, 4> sizes_keys{{
      }},
 }};
 
-// ---- [dpdk]
-
-constexpr std::array<KeySpec<DpdkConfig>, 5> dpdk_keys{{
-    {{"dpdk", "hugepages", "true or false", "-", "true"},
-     false,
-     [](const Value& value, DpdkConfig& dpdk) { dpdk.hugepages = value.flag().value_or(true); }},
-    {{"dpdk", "memory_mb", "integer", "MiB", "computed"},
-     false,
-     [](const Value& value, DpdkConfig& dpdk) {
-         assign(dpdk.memory_mb, value.integer(16, 1U << 20U));
-     }},
-    {{"dpdk", "file_prefix", "text", "-", "\"wirebook\""},
-     false,
-     [](const Value& value, DpdkConfig& dpdk) { read_name(value, dpdk.file_prefix); }},
-    {{"dpdk", "burst", "integer", "packets", "32"},
-     false,
-     [](const Value& value, DpdkConfig& dpdk) { assign(dpdk.burst, value.integer(1, 512)); }},
-    {{"dpdk", "descriptors", "integer, a power of two", "descriptors", "1024"},
-     false,
-     [](const Value& value, DpdkConfig& dpdk) {
-         assign(dpdk.descriptors, value.integer(64, 32768, true));
-     }},
-}};
-
 // ---- the top of the file
 
 // An element that is wrong keeps its place: indices in messages are those of the file.
 void read_ports(const Value& value, Config& config) {
     value.each("a list: write [[port]] in double brackets", [&](const Value& element) {
-        read_section<PortConfig>(element, "a table", port_keys, config.ports.emplace_back());
+        read_section<PortConfig>(element, "a table", port_keys(), config.ports.emplace_back());
+    });
+}
+void read_lcores(const Value& value, Config& config) {
+    value.each("a list: write [[lcore]] in double brackets", [&](const Value& element) {
+        read_section<LcoreConfig>(element, "a table", lcore_keys(), config.lcores.emplace_back());
     });
 }
 void read_channels(const Value& value, Config& config) {
@@ -260,7 +239,7 @@ void read_channels(const Value& value, Config& config) {
     });
 }
 
-constexpr std::array<KeySpec<Config>, 8> top_keys{{
+constexpr std::array<KeySpec<Config>, 10> top_keys{{
     {{"", "gap_wait_us", "integer", "us", "500"},
      false,
      [](const Value& value, Config& config) {
@@ -274,6 +253,7 @@ constexpr std::array<KeySpec<Config>, 8> top_keys{{
          }
      }},
     {{"", "port", "sections", "-", "none"}, false, read_ports},
+    {{"", "lcore", "sections", "-", "none"}, false, read_lcores},
     {{"", "channel", "sections", "-", "none"}, false, read_channels},
     {{"", "publish", "section", "-", ""},
      false,
@@ -288,7 +268,12 @@ constexpr std::array<KeySpec<Config>, 8> top_keys{{
     {{"", "dpdk", "section", "-", ""},
      false,
      [](const Value& value, Config& config) {
-         read_section<DpdkConfig>(value, "a table: [dpdk]", dpdk_keys, config.dpdk);
+         read_section<DpdkConfig>(value, "a table: [dpdk]", dpdk_keys(), config.dpdk);
+     }},
+    {{"", "log", "section", "-", ""},
+     false,
+     [](const Value& value, Config& config) {
+         read_section<LogConfig>(value, "a table: [log]", log_keys(), config.log);
      }},
     {{"", "sim", "section", "-", ""},
      false,
@@ -310,12 +295,14 @@ std::span<const ConfigKey> config_keys() noexcept {
     static const std::vector<ConfigKey> all = [] {
         std::vector<ConfigKey> keys;
         append<Config>(keys, top_keys);
-        append<PortConfig>(keys, port_keys);
+        append<PortConfig>(keys, port_keys());
+        append<LcoreConfig>(keys, lcore_keys());
         append<ChannelConfig>(keys, channel_keys);
         append<LineConfig>(keys, line_keys);
         append<PublishConfig>(keys, publish_keys);
         append<SizesConfig>(keys, sizes_keys);
-        append<DpdkConfig>(keys, dpdk_keys);
+        append<DpdkConfig>(keys, dpdk_keys());
+        append<LogConfig>(keys, log_keys());
         append<SimConfig>(keys, sim_keys());
         append<SimLineConfig>(keys, sim_line_keys());
         return keys;

@@ -161,12 +161,20 @@ void assign(std::optional<Field>& field, const std::optional<std::uint64_t>& num
     if (number) field = static_cast<Field>(*number);
 }
 
+// The keys of what only `run` uses: ports, lcores, log (src/app/config_live.cpp).
+[[nodiscard]] std::span<const KeySpec<PortConfig>> port_keys() noexcept;
+[[nodiscard]] std::span<const KeySpec<LcoreConfig>> lcore_keys() noexcept;
+[[nodiscard]] std::span<const KeySpec<LogConfig>> log_keys() noexcept;
+[[nodiscard]] std::span<const KeySpec<DpdkConfig>> dpdk_keys() noexcept;
 // The keys of [sim] and of the lines in it (src/app/config_sim.cpp).
 [[nodiscard]] std::span<const KeySpec<SimConfig>> sim_keys() noexcept;
 [[nodiscard]] std::span<const KeySpec<SimLineConfig>> sim_line_keys() noexcept;
 
 // The whole file into `config`, each key by itself (src/app/config_keys.cpp).
 void read_config(const toml::table& root, Config& config, Problems& problems);
+
+// Text that is a name: of a segment, a channel, a user (src/app/config_keys.cpp).
+void read_name(const Value& value, std::string& name);
 
 // What only shows when keys are seen together (src/app/config_cross.cpp).
 void check_across(const toml::table& root, const Config& config, ConfigUse use, Problems& problems);

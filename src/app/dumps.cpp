@@ -214,7 +214,7 @@ void EventsDump::execution(const book::BookSet& books, const book::Execution& ex
 }
 
 void EventsDump::gap(const feed::Channel& channel, std::uint64_t first, std::uint64_t end,
-                     std::uint64_t packet) {
+                     std::uint64_t packet, std::string_view cause) {
     begin({packet, first, 0}, {}, "gap");
     std::string detail;
     append_key(detail, "channel");
@@ -222,7 +222,9 @@ void EventsDump::gap(const feed::Channel& channel, std::uint64_t first, std::uin
     append_key_number(detail, "first", first);
     append_key_number(detail, "last", end - 1);
     append_key_number(detail, "lines", channel.lines());
-    detail.append(" cause=loss outcome=given_up");
+    append_key(detail, "cause");
+    detail.append(cause);
+    detail.append(" outcome=given_up");
     end_row(detail);
 }
 
@@ -238,33 +240,34 @@ void EventsDump::session(const feed::Channel& channel, const wire::SessionKey& k
     end_row(detail);
 }
 
-void EventsDump::quality(const feed::Channel& channel, std::uint64_t packet) {
+void EventsDump::quality(const feed::Channel& channel, std::uint64_t packet,
+                         std::string_view more) {
     begin({packet, channel.sequencer().expected(), 0}, {}, "quality");
     std::string detail;
     append_key(detail, "channel");
     detail.append(channel.name());
     append_key(detail, "quality");
     detail.append(to_string(channel.quality()));
+    detail.append(more);
     end_row(detail);
 }
 
-Status write_final_dump(TextOutput output,
-                        std::span<const std::unique_ptr<feed::Channel>> channels) {
+Status write_final_dump(TextOutput output, std::span<const feed::Channel* const> channels) {
     struct Row {
         std::string_view symbol;
         const book::BookSet* books;
         std::uint32_t instrument;
-        std::uint16_t channel;
+        std::size_t channel;
         feed::InstrumentMap::Key key;
     };
     std::vector<Row> rows;
-    for (const auto& channel : channels) {
+    for (std::size_t c = 0; c < channels.size(); ++c) {
+        const feed::Channel* channel = channels[c];
         const book::BookSet& books = channel->books();
         for (std::uint32_t i = 0; i < books.instruments_end(); ++i) {
             std::array<book::LevelView, 1> best{};
             if (books.depth(i, book::Side::bid, best) + books.depth(i, book::Side::ask, best) > 0) {
-                rows.push_back(
-                    {books.symbol(i), &books, i, channel->index(), channel->instrument_key(i)});
+                rows.push_back({books.symbol(i), &books, i, c, channel->instrument_key(i)});
             }
         }
     }

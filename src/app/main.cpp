@@ -27,6 +27,9 @@ int run_command(const Options& options) {
         case Command::tail: return run_tail(options.tail);
         case Command::dump_segment: return run_dump_segment(options.dump_segment);
         case Command::check_config: return run_check_config(options.check_config.file);
+        case Command::doctor: return run_doctor(options.doctor);
+        case Command::bind:
+        case Command::unbind: return run_bind(options.bind);
     }
     return exit_usage;
 }

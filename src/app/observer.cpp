@@ -17,7 +17,9 @@ void Observer::on_session(const feed::Channel& channel, const wire::SessionKey& 
 
 void Observer::on_gap(const feed::Channel& channel, std::uint64_t first, std::uint64_t end,
                       std::uint64_t packet) noexcept {
-    if (events) events->gap(channel, first, end, packet);
+    const GapCause cause = losses != nullptr ? losses->cause(channel) : GapCause{};
+    gap_causes.add(cause);
+    if (events) events->gap(channel, first, end, packet, cause.text());
     if (fingerprint) {
         fingerprint->add(first);
         fingerprint->add(end);
@@ -29,7 +31,15 @@ void Observer::on_gap(const feed::Channel& channel, std::uint64_t first, std::ui
 
 void Observer::on_quality(const feed::Channel& channel, std::uint64_t packet) noexcept {
     if (events) events->quality(channel, packet);
-    if (fingerprint) fingerprint->add(static_cast<std::uint64_t>(channel.quality()));
+    if (fingerprint) fingerprint->add(static_cast<std::uint64_t>(channel.feed_quality()));
+    if (publisher) {
+        publisher->quality(channel.index(), static_cast<ring::Quality>(channel.quality()));
+    }
+}
+
+// Links are this machine's own matter: no part of the fingerprint.
+void Observer::on_offline(const feed::Channel& channel, std::uint64_t packet) noexcept {
+    if (events) events->quality(channel, packet, " cause=link");
     if (publisher) {
         publisher->quality(channel.index(), static_cast<ring::Quality>(channel.quality()));
     }

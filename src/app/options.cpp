@@ -19,8 +19,8 @@ namespace wirebook::app {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> command_names{"replay", "run",          "sim",
-                                                        "tail",   "dump-segment", "check-config"};
+constexpr std::array<std::string_view, 9> command_names{
+    "replay", "run", "sim", "tail", "dump-segment", "check-config", "doctor", "bind", "unbind"};
 
 constexpr std::string_view overview =
     "wirebook: exchange multicast in, order books out, to every strategy on this machine\n"
@@ -34,6 +34,8 @@ constexpr std::string_view overview =
     "  tail NAME [SYMBOL...]  look at the books in a segment that replay or run publishes\n"
     "  dump-segment NAME      a segment's health, sizes, readers, instruments and books\n"
     "  check-config FILE      say what a configuration means, or what is wrong with it\n"
+    "  doctor                 is this host fit to receive? Each finding with what mends it\n"
+    "  bind PCI...            hand NICs to DPDK;  unbind PCI...  give them back to the kernel\n"
     "\n"
     "  wirebook COMMAND --help    the options of a command\n"
     "  wirebook --version\n"
@@ -139,7 +141,8 @@ void define_sim(CLI::App& app, SimOptions& sim, RawOptions& raw) {
     app.add_option("--binary", sim.binary, "BinaryFILE (itch50)")
         ->type_name("FILE")
         ->group(outputs);
-    app.add_option("--udp", sim.udp, "multicast of both lines on an interface")
+    app.add_option("--udp", sim.udp,
+                   "multicast of both lines on an interface, or IFACE,IFACE: one each")
         ->type_name("IFACE")
         ->group(outputs);
     app.add_option("--port", sim.port,
@@ -183,6 +186,35 @@ void define_dump_segment(CLI::App& app, DumpSegmentOptions& dump, RawOptions& ra
 void define_check_config(CLI::App& app, CheckConfigOptions& check) {
     app.description("Say what a configuration means, or everything that is wrong with it.");
     app.add_option("FILE", check.file, "the configuration (TOML)")->type_name("");
+}
+
+void define_doctor(CLI::App& app, DoctorOptions& doctor) {
+    app.description(
+        "Look at everything of this host that receiving depends on: what is there, why it matters\n"
+        "and the command that mends it. Changes nothing. Exit status 3 where a finding is a fail.");
+    app.add_option("-c,--config", doctor.config_file,
+                   "look at its ports, memory and directories; default: at all NICs")
+        ->type_name("FILE");
+    app.add_flag("--json", doctor.json, "one JSON object");
+    app.add_option("--root", doctor.root,
+                   "look at DIR/sys, DIR/proc and DIR/dev: a rescued machine, a test")
+        ->type_name("DIR");
+}
+
+void define_bind(CLI::App& app, BindOptions& bind, bool unbind) {
+    app.description(unbind ? "Give NICs back to the driver that the kernel has for them."
+                           : "Hand NICs over to DPDK: vfio-pci instead of the kernel's driver.\n"
+                             "Refused: a NIC with a route or with connections.");
+    app.add_option("PCI", bind.devices, "0000:3b:00.0 (lspci -D), or the name of an interface")
+        ->type_name("");
+    app.add_option("-c,--config", bind.config_file, "the PCI ports of a configuration")
+        ->type_name("FILE");
+    if (!unbind)
+        app.add_option("--driver", bind.driver, "vfio-pci (default), uio_pci_generic, igb_uio")
+            ->type_name("NAME");
+    app.add_flag("--force", bind.force, "although something uses the NIC");
+    app.add_flag("--dry-run", bind.dry_run, "print what would be done, as shell commands");
+    app.add_option("--root", bind.root, "work on DIR/sys instead: a test")->type_name("DIR");
 }
 
 // ---- errors of CLI11 in our words
@@ -238,13 +270,16 @@ std::string help_of(const CLI::App& app, std::string_view usage) {
     return text;
 }
 
-constexpr std::array<std::string_view, 6> usages{
+constexpr std::array<std::string_view, 9> usages{
     "Usage: wirebook replay (FILE... | --lines FILE,FILE,...) [OPTIONS]",
     "Usage: wirebook run -c FILE [OPTIONS] [-- EAL...]",
     "Usage: wirebook sim --feed itch50|iex-deep --seed N [OPTIONS] OUTPUT [-- EAL...]",
     "Usage: wirebook tail NAME [SYMBOL...] [OPTIONS]",
     "Usage: wirebook dump-segment (NAME | PATH) [SYMBOL...] [OPTIONS]",
-    "Usage: wirebook check-config FILE"};
+    "Usage: wirebook check-config FILE",
+    "Usage: wirebook doctor [-c FILE] [--json]",
+    "Usage: wirebook bind (PCI... | -c FILE) [OPTIONS]",
+    "Usage: wirebook unbind (PCI... | -c FILE) [OPTIONS]"};
 
 void define(CLI::App& app, Options& options, RawOptions& raw) {
     switch (options.command) {
@@ -254,6 +289,9 @@ void define(CLI::App& app, Options& options, RawOptions& raw) {
         case Command::tail: return define_tail(app, options.tail, raw);
         case Command::dump_segment: return define_dump_segment(app, options.dump_segment, raw);
         case Command::check_config: return define_check_config(app, options.check_config);
+        case Command::doctor: return define_doctor(app, options.doctor);
+        case Command::bind: return define_bind(app, options.bind, false);
+        case Command::unbind: return define_bind(app, options.bind, true);
     }
 }
 

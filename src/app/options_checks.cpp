@@ -2,6 +2,7 @@
 // text for one line.
 #include "options_checks.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -218,6 +219,17 @@ void check_dump_segment(DumpSegmentOptions& dump, const RawOptions& raw) {
     }
 }
 
+void check_bind(BindOptions& bind, Command command) {
+    bind.unbind = command == Command::unbind;
+    if (bind.devices.empty() && bind.config_file.empty())
+        wrong(std::string{bind.unbind ? "unbind" : "bind"} +
+              " needs a NIC's PCI address or interface, or -c FILE");
+    constexpr std::array<std::string_view, 3> drivers{"vfio-pci", "uio_pci_generic", "igb_uio"};
+    if (std::find(drivers.begin(), drivers.end(), bind.driver) == drivers.end())
+        wrong("--driver must be " + alternatives(drivers) + ", is " + in_quotes(bind.driver) +
+              did_you_mean(bind.driver, drivers));
+}
+
 }  // namespace
 
 void check_options(Options& options, const RawOptions& raw) {
@@ -230,6 +242,9 @@ void check_options(Options& options, const RawOptions& raw) {
         case Command::check_config:
             if (options.check_config.file.empty()) wrong("check-config needs a FILE");
             return;
+        case Command::doctor: return;
+        case Command::bind:
+        case Command::unbind: return check_bind(options.bind, options.command);
     }
 }
 

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <cstring>
 #include <iterator>
 
 #include "wirebook/wire/message_json.hpp"
+#include "wirebook/wire/protocol.hpp"
 
 namespace wirebook::app {
 
@@ -119,6 +122,21 @@ private:
     bool json_;
 };
 
+// IEX names its sessions by numbers (channel, session): as the events' dump has them.
+std::string session_text(const ring::SessionEvent& event) {
+    const std::array<char, 16>& id = event.session;
+    const auto number = [&id](std::size_t at, std::size_t bytes) {
+        std::uint32_t value = 0;
+        std::memcpy(&value, id.data() + at, bytes);
+        return value;
+    };
+    for (const wire::ProtocolRow& row : wire::protocol_rows) {
+        if (row.transport != wire::Transport::iex_tp || number(0, 2) != row.iex_id) continue;
+        return fmt::format("{}/{}", number(2, 4), number(6, 4));
+    }
+    return {id.data(), id.size()};
+}
+
 void append_auction(Details& details, const ring::AuctionEvent& auction, unsigned places) {
     details.price("reference", auction.reference_price, places);
     details.price("indicative", auction.indicative_price, places);
@@ -215,7 +233,8 @@ void append_event(Details& details, const ring::Record& record, unsigned places)
         }
         case ring::RecordKind::session: {
             const auto session = record.event<ring::SessionEvent>();
-            details.text("session", {session.session.data(), session.session.size()});
+            const std::string text = session_text(session);
+            details.text("session", text);
             return details.number("next_sequence", session.next_sequence);
         }
         case ring::RecordKind::quality: {

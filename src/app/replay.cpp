@@ -139,7 +139,7 @@ int run_replay(const ReplayOptions& options) {
 
     const Statistics statistics = Statistics::collect(*pipeline, observer, times);
     const Status written =
-        write_outputs(options.fingerprint_to_stdout, *pipeline, observer, statistics);
+        write_outputs(options.fingerprint_to_stdout, channels_of(*pipeline), observer, statistics);
     say_what_was_taken(options, *pipeline);
     if (stop_requested.load(std::memory_order_relaxed)) {
         fmt::print(stderr, "wirebook: stopped by a signal; the outputs are of what was read\n");

@@ -12,6 +12,14 @@
 namespace wirebook::app {
 namespace {
 
+feed::LineKey line_key(const LineConfig& line, bool live) {
+    feed::LineKey key;
+    key.address = line.group.address;
+    key.udp_port = line.group.udp_port;
+    if (live && line.port) key.input = static_cast<std::uint16_t>(*line.port);
+    return key;
+}
+
 feed::ChannelOptions channel_options(const Config& config, const ChannelConfig* channel,
                                      bool live) {
     feed::ChannelOptions options;
@@ -26,13 +34,7 @@ feed::ChannelOptions channel_options(const Config& config, const ChannelConfig* 
         options.protocol = channel->feed;
         options.filter = feed::SymbolFilter(channel->symbols);
         gap_wait_us = config.gap_wait_us_of(*channel);
-        for (const LineConfig& line : channel->lines) {
-            feed::LineKey key;
-            key.address = line.group.address;
-            key.udp_port = line.group.udp_port;
-            if (live && line.port) key.input = static_cast<std::uint16_t>(*line.port);
-            options.lines.push_back(key);
-        }
+        for (const LineConfig& line : channel->lines) options.lines.push_back(line_key(line, live));
     }
     options.sequencer.gap_wait_ns = static_cast<std::int64_t>(gap_wait_us) * 1000;
     return options;
@@ -88,6 +90,7 @@ int fail(const Error& error) {
         case EBUSY:
         case EACCES:
         case EPERM:
+        case EEXIST:
         case ENOMEM:
         case ENOSPC:
         case ENODEV:
@@ -101,6 +104,12 @@ feed::PipelineOptions pipeline_options(const Config& config, bool live) {
     options.checksum = live ? feed::ChecksumPolicy::drop : feed::ChecksumPolicy::count;
     if (config.checksum) options.checksum = static_cast<feed::ChecksumPolicy>(*config.checksum);
     options.unknown = channel_options(config, nullptr, live);
+    for (const ChannelConfig& channel : config.channels) {
+        for (const LineConfig& line : channel.lines) {
+            if (!line.sources.empty())
+                options.senders.push_back({line_key(line, live), line.sources});
+        }
+    }
     options.open_unknown = config.channels.empty();
     for (const ChannelConfig& channel : config.channels) {
         if (channel.lines.empty()) {  // whatever no other channel names
@@ -174,8 +183,13 @@ Status open_publisher(const Config& config, const std::string& name, Observer& o
     return Ok{};
 }
 
-Status write_outputs(bool fingerprint_to_stdout, const AppPipeline& pipeline, Observer& observer,
-                     const Statistics& statistics) {
+std::vector<const feed::Channel*> channels_of(const AppPipeline& pipeline) {
+    std::vector<const feed::Channel*> channels;
+    for (const auto& channel : pipeline.channels()) channels.push_back(channel.get());
+    return channels;
+}
+
+Status close_dumps(Observer& observer) {
     Status result = Ok{};
     const auto keep_first = [&](Status status) {
         if (result && !status) result = std::move(status);
@@ -184,8 +198,17 @@ Status write_outputs(bool fingerprint_to_stdout, const AppPipeline& pipeline, Ob
     if (observer.top) keep_first(observer.top->close());
     if (observer.messages) keep_first(observer.messages->close());
     if (observer.events) keep_first(observer.events->close());
+    return result;
+}
+
+Status write_outputs(bool fingerprint_to_stdout, std::span<const feed::Channel* const> channels,
+                     Observer& observer, const Statistics& statistics) {
+    Status result = close_dumps(observer);
+    const auto keep_first = [&](Status status) {
+        if (result && !status) result = std::move(status);
+    };
     if (observer.final_books) {
-        keep_first(write_final_dump(*std::move(observer.final_books), pipeline.channels()));
+        keep_first(write_final_dump(*std::move(observer.final_books), channels));
     }
     if (observer.stats) {
         observer.stats->buffer() = statistics.to_json();

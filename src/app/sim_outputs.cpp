@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include <utility>
 #include <vector>
 
@@ -84,24 +86,51 @@ private:
     sim::BinaryFileSink sink_;
 };
 
+// A socket for both lines, or one a line.
+struct UdpLines {
+    std::vector<sim::UdpSink> sinks;
+
+    void on_frame(const sim::FrameView& frame) {
+        sinks[std::min<std::size_t>(frame.line, sinks.size() - 1)].on_frame(frame);
+    }
+    [[nodiscard]] Status status() const {
+        for (const sim::UdpSink& sink : sinks) {
+            if (Status status = sink.status(); !status) return status;
+        }
+        return Ok{};
+    }
+    [[nodiscard]] sim::UdpCounters counters() const {
+        sim::UdpCounters sum;
+        for (const sim::UdpSink& sink : sinks) {
+            const sim::UdpCounters& counters = sink.counters();
+            sum.datagrams += counters.datagrams;
+            sum.bytes += counters.bytes;
+            sum.retries += counters.retries;
+            sum.errors += counters.errors;
+            sum.unsendable += counters.unsendable;
+        }
+        return sum;
+    }
+};
+
 class UdpOutlet final : public SimOutlet {
 public:
-    UdpOutlet(sim::UdpSink sink, double speed)
-        : sink_(std::move(sink)),
-          paced_(sink_, speed, TscClock::calibrate(), &stop_requested),
+    UdpOutlet(UdpLines lines, double speed)
+        : lines_(std::move(lines)),
+          paced_(lines_, speed, TscClock::calibrate(), &stop_requested),
           merger_(paced_) {}
 
     void connect(sim::ExchangeOutputs& outputs) override {
         outputs.frame = [this](const sim::FrameView& frame) { merger_.on_frame(frame); };
         outputs.no_frame_before = [this](std::int64_t time_ns) { merger_.advance(time_ns); };
     }
-    Status status() override { return sink_.status(); }
+    Status status() override { return lines_.status(); }
     Status finish() override {
         merger_.finish();
-        return sink_.status();
+        return lines_.status();
     }
     std::string summary() const override {
-        const sim::UdpCounters& counters = sink_.counters();
+        const sim::UdpCounters counters = lines_.counters();
         return fmt::format(
             "{} datagrams, {} bytes; retries {}, errors {}, unsendable {}; at most "
             "{} us late",
@@ -110,10 +139,25 @@ public:
     }
 
 private:
-    sim::UdpSink sink_;
-    sim::PacedSink<sim::UdpSink> paced_;
-    sim::FrameMerger<sim::PacedSink<sim::UdpSink>> merger_;
+    UdpLines lines_;
+    sim::PacedSink<UdpLines> paced_;
+    sim::FrameMerger<sim::PacedSink<UdpLines>> merger_;
 };
+
+// `interfaces`: "eth1", or "eth1,eth2" for lines A and B.
+Result<UdpLines> open_udp(const std::string& interfaces) {
+    UdpLines lines;
+    const std::size_t comma = interfaces.find(',');
+    sim::UdpOptions udp;
+    udp.interface = interfaces.substr(0, comma);
+    for (;;) {
+        auto sink = sim::UdpSink::open(udp);
+        if (!sink) return sink.error();
+        lines.sinks.push_back(std::move(sink).value());
+        if (comma == std::string::npos || lines.sinks.size() == 2) return lines;
+        udp.interface = interfaces.substr(comma + 1);
+    }
+}
 
 }  // namespace
 
@@ -139,12 +183,10 @@ Result<std::unique_ptr<SimOutlet>> open_outlet(const SimOptions& options, const 
                 std::make_unique<BinaryOutlet>(std::move(sink).value()));
         }
         case SimOutput::udp: {
-            sim::UdpOptions udp;
-            udp.interface = options.udp;
-            auto sink = sim::UdpSink::open(udp);
-            if (!sink) return sink.error();
+            auto lines = open_udp(options.udp);
+            if (!lines) return lines.error();
             return std::unique_ptr<SimOutlet>(
-                std::make_unique<UdpOutlet>(std::move(sink).value(), settings.speed));
+                std::make_unique<UdpOutlet>(std::move(lines).value(), settings.speed));
         }
         case SimOutput::port: break;
     }

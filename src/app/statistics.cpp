@@ -7,7 +7,17 @@
 namespace wirebook::app {
 namespace {
 
-void add(feed::SequenceCounters& sum, const feed::SequenceCounters& part) {
+void add_to(feed::FeedCounters& sum, const feed::FeedCounters& part) {
+    sum.packets += part.packets;
+    sum.bytes += part.bytes;
+    sum.bad_checksums += part.bad_checksums;
+    sum.messages += part.messages;
+    sum.unknown_messages += part.unknown_messages;
+    sum.decode_errors += part.decode_errors;
+    sum.unsequenced += part.unsequenced;
+}
+
+void add_to(feed::SequenceCounters& sum, const feed::SequenceCounters& part) {
     sum.processed_packets += part.processed_packets;
     sum.duplicate_packets += part.duplicate_packets;
     sum.heartbeats += part.heartbeats;
@@ -19,7 +29,7 @@ void add(feed::SequenceCounters& sum, const feed::SequenceCounters& part) {
     sum.sessions += part.sessions;
 }
 
-void add(book::BookCounters& sum, const book::BookCounters& part) {
+void add_to(book::BookCounters& sum, const book::BookCounters& part) {
     sum.unknown_orders += part.unknown_orders;
     sum.duplicate_orders += part.duplicate_orders;
     sum.overfills += part.overfills;
@@ -37,48 +47,85 @@ std::string type_key(std::size_t type) {
     return {static_cast<char>(0xC0 | (type >> 6)), static_cast<char>(0x80 | (type & 0x3F))};
 }
 
+nlohmann::ordered_json ports_json(const std::vector<PortStatistics>& ports) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const PortStatistics& port : ports) {
+        nlohmann::ordered_json entry{{"device", port.device},
+                                     {"driver", port.driver},
+                                     {"packets", port.counters.packets},
+                                     {"bytes", port.counters.bytes},
+                                     {"missed", port.counters.missed},
+                                     {"no_mbuf", port.counters.no_mbuf},
+                                     {"errors", port.counters.errors},
+                                     {"hides_loss", port.hides_loss},
+                                     {"link_changes", port.link_changes},
+                                     {"membership", port.membership},
+                                     {"igmp_queries", port.queries},
+                                     {"igmp_reports", port.reports},
+                                     {"igmp_leaves", port.leaves},
+                                     {"driver_counters", nlohmann::ordered_json::object()}};
+        for (const auto& [name, value] : port.driver_counters) {
+            entry["driver_counters"][name] = value;
+        }
+        list.push_back(std::move(entry));
+    }
+    return list;
+}
+
 }  // namespace
+
+void Statistics::add(const AppPipeline& pipeline, const Observer& observer) {
+    const feed::FeedCounters& packets = pipeline.counters();
+    feed::SequenceCounters sums;
+    for (const auto& channel : pipeline.channels()) {
+        add_to(sums, channel->sequencer().counters());
+        add_to(books, channel->books().counters());
+        instruments += channel->books().instruments_ever();
+        books_ever += channel->books().books_ever();
+        live_orders += channel->books().live_orders();
+        for (std::size_t i = 0; i < by_type.size(); ++i) by_type[i] += channel->by_type()[i];
+    }
+    sums.heartbeats += packets.unbound_heartbeats;
+    std::array<std::uint64_t, wire::drop_reason_count> dropped{};
+    for (std::size_t i = 0; i < dropped.size(); ++i) dropped[i] = packets.frame_drops[i];
+    const auto drop = [&](wire::DropReason reason) -> std::uint64_t& {
+        return dropped[static_cast<std::size_t>(reason)];
+    };
+    drop(wire::DropReason::no_channel) += packets.no_channel;
+    drop(wire::DropReason::malformed) += packets.malformed;
+    drop(wire::DropReason::old_session) += sums.old_session;
+    std::uint64_t accounted = sums.processed_packets + sums.heartbeats + sums.duplicate_packets;
+    for (std::size_t i = 0; i < dropped.size(); ++i) {
+        accounted += dropped[i];
+        drops[i] += dropped[i];
+    }
+    WIREBOOK_CHECK(accounted == packets.packets);
+    add_to(feed, packets);
+    add_to(sequence, sums);
+    for (std::size_t i = 0; i < gap_causes.count.size(); ++i) {
+        gap_causes.count[i] += observer.gap_causes.count[i];
+    }
+    if (observer.publisher) {
+        const publish::PublisherCounters& published = observer.publisher->counters();
+        snapshots += published.snapshots;
+        suppressed += published.suppressed;
+        published_events += published.events;
+        unknown_breaks += published.unknown_breaks;
+        unrepresentable += published.unrepresentable;
+        unpublished += published.no_instrument;
+        unpublished_channels += published.no_channel;
+        const ring::Writer& writer = observer.publisher->writer();
+        readers = ring::reader_positions(writer.path(), writer.epoch());
+        published_records = writer.next_sequence();
+    }
+    if (observer.fingerprint) fingerprint = observer.fingerprint->digits();
+}
 
 Statistics Statistics::collect(const AppPipeline& pipeline, const Observer& observer,
                                const RunTimes& times) {
     Statistics s;
-    s.feed = pipeline.counters();
     s.times = times;
-    for (const auto& channel : pipeline.channels()) {
-        add(s.sequence, channel->sequencer().counters());
-        add(s.books, channel->books().counters());
-        s.instruments += channel->books().instruments_ever();
-        s.books_ever += channel->books().books_ever();
-        s.live_orders += channel->books().live_orders();
-        for (std::size_t i = 0; i < s.by_type.size(); ++i) s.by_type[i] += channel->by_type()[i];
-    }
-    s.sequence.heartbeats += s.feed.unbound_heartbeats;
-    for (std::size_t i = 0; i < s.drops.size(); ++i) s.drops[i] = s.feed.frame_drops[i];
-    const auto drop = [&](wire::DropReason reason) -> std::uint64_t& {
-        return s.drops[static_cast<std::size_t>(reason)];
-    };
-    drop(wire::DropReason::no_channel) += s.feed.no_channel;
-    drop(wire::DropReason::malformed) += s.feed.malformed;
-    drop(wire::DropReason::old_session) += s.sequence.old_session;
-    if (observer.publisher) {
-        const publish::PublisherCounters& published = observer.publisher->counters();
-        s.snapshots = published.snapshots;
-        s.suppressed = published.suppressed;
-        s.published_events = published.events;
-        s.unknown_breaks = published.unknown_breaks;
-        s.unrepresentable = published.unrepresentable;
-        s.unpublished = published.no_instrument;
-        s.unpublished_channels = published.no_channel;
-        const ring::Writer& writer = observer.publisher->writer();
-        s.readers = ring::reader_positions(writer.path(), writer.epoch());
-        s.published_records = writer.next_sequence();
-    }
-    if (observer.fingerprint) s.fingerprint = observer.fingerprint->digits();
-
-    std::uint64_t accounted =
-        s.sequence.processed_packets + s.sequence.heartbeats + s.sequence.duplicate_packets;
-    for (const std::uint64_t count : s.drops) accounted += count;
-    WIREBOOK_CHECK(accounted == s.feed.packets);
+    s.add(pipeline, observer);
     return s;
 }
 
@@ -106,6 +153,11 @@ std::string Statistics::to_json() const {
     json["gaps"] = sequence.gaps;
     json["gap_messages"] = sequence.gap_messages;
     json["gaps_filled"] = sequence.gaps_filled;
+    json["gap_causes"] = nlohmann::ordered_json::object();
+    for (std::size_t i = 0; i < GapCauses::names.size(); ++i) {
+        if (gap_causes.count[i] != 0)
+            json["gap_causes"][std::string(GapCauses::names[i])] = gap_causes.count[i];
+    }
     json["sessions"] = sequence.sessions;
     json["unknown_orders"] = books.unknown_orders;
     json["duplicate_orders"] = books.duplicate_orders;
@@ -133,6 +185,7 @@ std::string Statistics::to_json() const {
         entry["lost"] = reader.lost;
         json["readers"].push_back(std::move(entry));
     });
+    if (!ports.empty()) json["ports"] = ports_json(ports);
     json["wall_seconds"] = times.wall_seconds;
     json["cpu_seconds"] = times.cpu_seconds;
     json["ns_per_message"] = nullptr;
@@ -140,7 +193,7 @@ std::string Statistics::to_json() const {
         json["ns_per_message"] = times.wall_seconds * 1e9 / static_cast<double>(feed.messages);
     }
     json["fingerprint"] = nullptr;
-    if (fingerprint) json["fingerprint"] = *fingerprint;
+    if (fingerprint && lcores == 1) json["fingerprint"] = *fingerprint;
     return json.dump(1, ' ', true) + "\n";
 }
 
@@ -191,6 +244,24 @@ std::string Statistics::summary() const {
     if (unpublished_channels != 0) {
         text += fmt::format("{} records were not published: a segment has room for {} channels\n",
                             unpublished_channels, ring::max_channels);
+    }
+    return text;
+}
+
+std::string Statistics::ports_summary() const {
+    std::string text;
+    for (std::size_t i = 0; i < ports.size(); ++i) {
+        const PortStatistics& port = ports[i];
+        text += fmt::format("port {}: {} packets, {} bytes, missed {}, no mbuf {}, errors {}", i,
+                            port.counters.packets, port.counters.bytes, port.counters.missed,
+                            port.counters.no_mbuf, port.counters.errors);
+        if (port.link_changes != 0) text += fmt::format(", link changes {}", port.link_changes);
+        if (port.hides_loss) text += "; the driver does not count what the kernel dropped";
+        text += "\n";
+    }
+    if (frames.linearised + frames.cut != 0) {
+        text += fmt::format("frames in several pieces: {} copied into one, {} cut\n",
+                            frames.linearised, frames.cut);
     }
     return text;
 }

@@ -95,7 +95,7 @@ void BookSet::clear_books() noexcept {
             book.levels[side] = 0;
         }
         book.set(book_flag::event_open, false);
-        book.set(book_flag::listed, false);
+        book.set(book_flag::listed | book_flag::missed, false);
     }
     touched_count_ = 0;
     live_levels_ = 0;
@@ -128,6 +128,7 @@ void BookSet::add_unfollowed(const UpdateBatch& batch, std::uint32_t i) noexcept
         return;
     }
     orders_.insert(id, {LineRef::unfollowed(), static_cast<std::uint32_t>(quantity)});
+    books_[batch.instrument[i]].set(book_flag::missed, true);
 }
 
 void BookSet::replace_unfollowed(const UpdateBatch& batch, std::uint32_t i,
@@ -143,6 +144,7 @@ void BookSet::replace_unfollowed(const UpdateBatch& batch, std::uint32_t i,
 void BookSet::unfollow_side(std::uint32_t instrument, Side side) noexcept {
     BookLine& book = books_[instrument];
     while (book.best_line[index_of(side)] != no_line) {
+        book.set(book_flag::missed, true);
         const std::uint32_t level = book.best_line[index_of(side)];
         for_each_in_queue(lines_, level, [this](Handle handle) {
             orders_.set_unfollowed(handle);

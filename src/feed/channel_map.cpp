@@ -146,7 +146,7 @@ Channel* ChannelMap::find(const wire::Datagram& datagram, Item& item,
                           FeedCounters& counters) noexcept {
     LineKey key = key_of(item.packet, datagram);
     const Kind kind = kind_of(key, datagram.payload);
-    if (kind == Kind::unknown) {
+    if (kind == Kind::unknown || !sender_passes(key, datagram.source)) {
         counters.no_channel += 1;
         return nullptr;
     }
@@ -180,6 +180,14 @@ Channel* ChannelMap::find(const wire::Datagram& datagram, Item& item,
     }
     item.line = route->line;
     return route->channel;
+}
+
+bool ChannelMap::sender_passes(const LineKey& key, const wire::Address& sender) const noexcept {
+    for (const SenderRule& rule : options_.senders) {
+        if (!same_group(rule.line, key)) continue;
+        return std::find(rule.senders.begin(), rule.senders.end(), sender) != rule.senders.end();
+    }
+    return true;
 }
 
 Channel* ChannelMap::configured_channel(const LineKey& key) const noexcept {

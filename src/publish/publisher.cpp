@@ -60,6 +60,10 @@ void Publisher::set_time_offset(std::uint16_t index, std::int64_t offset_ns) {
     if (ChannelState* state = channel(index)) state->time_offset_ns = offset_ns;
 }
 
+void Publisher::set_venue(std::uint16_t index, std::uint32_t venue) {
+    if (index < writer_.geometry().channels) channel(index)->venue = venue;
+}
+
 std::uint32_t Publisher::row_of(const book::BookSet& books, std::uint32_t instrument,
                                 std::uint16_t index) noexcept {
     ChannelState* state = channel(index);
@@ -80,7 +84,12 @@ std::uint32_t Publisher::add_row(const book::BookSet& books, std::uint32_t instr
         row_states_[known->second].taken = true;
         return known->second;
     }
-    const std::uint32_t row = writer_.add_instrument(symbol, index, books.price_places(instrument));
+    ring::Identity identity;
+    identity.symbol = ring::Symbol(symbol);
+    identity.channel = index;
+    identity.price_places = books.price_places(instrument);
+    identity.venue = channels_[index].venue;
+    const std::uint32_t row = writer_.add_instrument(identity);
     if (row == ring::no_instrument) {
         counters_.no_instrument += 1;
         return unmapped;
@@ -143,7 +152,7 @@ void Publisher::touched(const book::BookSet& books, std::uint32_t instrument,
     record.exchange_time_ns =
         books.last_touch_time_ns(instrument) + channels_[end.channel].time_offset_ns;
     const bool whole = fill_book(record, books, instrument, depth_);
-    if (!whole) record.quality = ring::Quality::stale;
+    if (!whole || books.incomplete(instrument)) record.quality = ring::Quality::stale;
     if (end.receive_tsc != 0) record.booked_delta = ring::tsc_delta(end.receive_tsc, rdtsc());
     RowState& state = row_states_[row];
     if (mode_ == Mode::changed && state.published && same_as_last(row, record)) {
@@ -339,6 +348,16 @@ void Publisher::quality(std::uint16_t index, ring::Quality quality) noexcept {
     state->quality = quality;
     record.set_event(body);
     publish_alone(record);
+}
+
+void Publisher::unfollowed(std::uint32_t instrument, std::uint16_t index) noexcept {
+    const ChannelState* state = channel(index);
+    if (state == nullptr || instrument >= state->rows.size()) return;
+    const std::uint32_t row = state->rows[instrument];
+    if (row == unmapped) return;
+    publish_held(0);
+    row_states_[row].published = false;
+    set_quality(row, ring::Quality::not_ready);
 }
 
 void Publisher::cleared(std::uint16_t index, bool forget) noexcept {

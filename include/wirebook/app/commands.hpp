@@ -14,4 +14,9 @@ namespace wirebook::app {
 // A trading day of the simulated exchange (docs/simulator.md).
 [[nodiscard]] int run_sim(const SimOptions& options);
 
+// Is this host fit to receive? (docs/doctor.md). 3 where a finding is a failure.
+[[nodiscard]] int run_doctor(const DoctorOptions& options);
+// NICs from the kernel to DPDK and back. 2 for a device that is not there, 3 where it may not go.
+[[nodiscard]] int run_bind(const BindOptions& options);
+
 }  // namespace wirebook::app

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "wirebook/core/result.hpp"
+#include "wirebook/io/dpdk_source.hpp"
 #include "wirebook/wire/address.hpp"
 #include "wirebook/wire/protocol.hpp"
 
@@ -36,7 +37,10 @@ struct GroupAddress {
 
 struct LineConfig {
     GroupAddress group;
-    std::optional<std::uint32_t> port;  // index into Config::ports; always there for run
+    std::optional<std::uint32_t> port;   // index into Config::ports; always there for run
+    std::optional<std::uint16_t> queue;  // of the port; none: chosen
+    std::vector<wire::Address> sources;  // senders, of the group's family; empty: any
+    friend bool operator==(const LineConfig&, const LineConfig&) = default;
 };
 
 struct ChannelConfig {
@@ -48,11 +52,48 @@ struct ChannelConfig {
     // none: of the first packet, in the venue's zone
     std::optional<std::chrono::year_month_day> date;
     std::optional<std::uint64_t> gap_wait_us;  // none: Config::gap_wait_us
+    friend bool operator==(const ChannelConfig&, const ChannelConfig&) = default;
+};
+
+// Who tells the network that a port wants its groups.
+enum class Membership : std::uint8_t {
+    automatic,  // kernel where the kernel has the interface, igmp where DPDK alone has the NIC
+    igmp,       // reports sent from the port: version 3, older ones as queriers demand
+    igmp_v2,
+    igmp_v3,
+    kernel,  // a socket of the kernel's on the interface
+    none,    // nobody: routes are static
 };
 
 struct PortConfig {
-    std::string device;  // "0000:3b:00.0", or a vdev: "net_af_packet0,iface=veth1"
+    std::string device;        // "0000:3b:00.0", or a vdev: "net_af_packet0,iface=veth1"
+    std::uint16_t queues = 0;  // 0: as many as the lcores or the device string need; at most 64
+    std::uint16_t mtu = 0;     // 0: the driver's; 576 to 9,600
+    io::Reception reception = io::Reception::automatic;
+    bool steering = true;  // rules in the NIC decide which queue gets which group
+    Membership membership = Membership::automatic;
+    std::optional<wire::Address> source_address;  // of IGMP messages, IPv4; none: 0.0.0.0
+    std::string interface;                        // for kernel membership; "": the device's own
+    std::uint16_t vlan = 0;                       // of IGMP messages; 0: no tag; at most 4,094
+
     [[nodiscard]] bool is_pci() const noexcept;
+    friend bool operator==(const PortConfig&, const PortConfig&) = default;
+};
+
+// A polling thread and the channels that it owns from queue to ring.
+struct LcoreConfig {
+    std::uint32_t cpu = 0;
+    std::vector<std::string> channels;  // by name; empty: what no other lcore names
+    std::uint32_t fifo_priority = 0;    // SCHED_FIFO, 1 to 99; 0: SCHED_OTHER
+    friend bool operator==(const LcoreConfig&, const LcoreConfig&) = default;
+};
+
+enum class LogLevel : std::uint8_t { error, warning, info, debug };
+
+struct LogConfig {
+    LogLevel level = LogLevel::info;
+    std::string file;  // "": stderr
+    friend bool operator==(const LogConfig&, const LogConfig&) = default;
 };
 
 struct PublishConfig {
@@ -65,6 +106,7 @@ struct PublishConfig {
     std::string owner;            // of the segment file, a name or number; "": the process's own
     std::string group;            // likewise
     std::uint32_t permissions = 0640;
+    friend bool operator==(const PublishConfig&, const PublishConfig&) = default;
 };
 
 // Fixed capacities of each channel. What does not fit is refused and counted.
@@ -73,6 +115,7 @@ struct SizesConfig {
     std::uint64_t levels = 1'048'576;    // prices with at least one order, 1,024 to 2^26
     std::uint32_t instruments = 65'536;  // 16 to 2^20; of the segment too
     std::uint32_t park_packets = 4'096;  // behind holes, 1 to 65,536
+    friend bool operator==(const SizesConfig&, const SizesConfig&) = default;
 };
 
 struct DpdkConfig {
@@ -82,6 +125,9 @@ struct DpdkConfig {
     std::string file_prefix = "wirebook";  // distinct for each process
     std::uint32_t burst = 32;              // packets taken at once, 1 to 512
     std::uint32_t descriptors = 1024;      // of each receive queue, a power of two, 64 to 32,768
+    std::uint32_t pool_packets = 0;        // 0: as many as are needed; at most 2^26
+    std::uint32_t link_wait_ms = 10'000;   // for links at the start, at most 10 minutes
+    friend bool operator==(const DpdkConfig&, const DpdkConfig&) = default;
 };
 
 // A line of the simulated exchange.
@@ -90,6 +136,7 @@ struct SimLineConfig {
     std::optional<std::uint32_t> payload_bytes;   // largest UDP payload, 200 to 9,000
     std::optional<std::uint32_t> flush_delay_us;  // a message waits so long for others, at most
     std::vector<std::string> faults;              // "loss=0.01": rules of this line
+    friend bool operator==(const SimLineConfig&, const SimLineConfig&) = default;
 };
 
 // The simulated exchange; `wirebook sim` alone reads it. What is left out has a default there.
@@ -104,13 +151,16 @@ struct SimConfig {
     std::optional<std::chrono::year_month_day> date;
     bool checksum = true;              // UDP checksums; false: 0
     std::vector<SimLineConfig> lines;  // A, then B
+    friend bool operator==(const SimConfig&, const SimConfig&) = default;
 };
 
 struct Config {
     std::uint64_t gap_wait_us = 500;         // 0: do not wait; at most one hour
     std::optional<ChecksumPolicy> checksum;  // none: drop in run, count in replay
     std::vector<PortConfig> ports;
+    std::vector<LcoreConfig> lcores;  // empty: one, on no particular CPU
     std::vector<ChannelConfig> channels;
+    LogConfig log;
     PublishConfig publish;
     SizesConfig sizes;
     DpdkConfig dpdk;
@@ -119,6 +169,7 @@ struct Config {
     [[nodiscard]] std::uint64_t gap_wait_us_of(const ChannelConfig& channel) const noexcept {
         return channel.gap_wait_us.value_or(gap_wait_us);
     }
+    friend bool operator==(const Config&, const Config&) = default;
 };
 
 // What the configuration is for: run needs ports, lines and a port for each line, replay does
@@ -140,6 +191,14 @@ struct ConfigKey {
     std::string_view default_text;
 };
 [[nodiscard]] std::span<const ConfigKey> config_keys() noexcept;
+
+// Memory that the configuration takes, bytes: estimates with the margins of the parts.
+struct MemoryNeed {
+    std::uint64_t books = 0;
+    std::uint64_t segment = 0;
+    std::uint64_t packets = 0;  // DPDK's buffers; 0 without ports
+};
+[[nodiscard]] MemoryNeed memory_need(const Config& config);
 
 // What the configuration means, in some lines for people.
 [[nodiscard]] std::string describe_config(const Config& config);

@@ -46,10 +46,10 @@ public:
                    const book::PacketEnd& end);
     // The feed's own state. `packet`: number of the packet that comes next.
     void gap(const feed::Channel& channel, std::uint64_t first, std::uint64_t end,
-             std::uint64_t packet);
+             std::uint64_t packet, std::string_view cause);
     void session(const feed::Channel& channel, const wire::SessionKey& key, std::uint64_t sequence,
                  std::uint64_t packet);
-    void quality(const feed::Channel& channel, std::uint64_t packet);
+    void quality(const feed::Channel& channel, std::uint64_t packet, std::string_view more = {});
     [[nodiscard]] Status close() { return output_.close(); }
 
 private:
@@ -64,9 +64,9 @@ private:
     TextOutput output_;
 };
 
-// Books at the end, of all channels.
+// Books at the end, of channels in their order.
 [[nodiscard]] Status write_final_dump(TextOutput output,
-                                      std::span<const std::unique_ptr<feed::Channel>> channels);
+                                      std::span<const feed::Channel* const> channels);
 
 [[nodiscard]] std::string_view to_string(feed::Quality quality) noexcept;
 

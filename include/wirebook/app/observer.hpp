@@ -10,6 +10,7 @@
 
 #include "wirebook/app/dumps.hpp"
 #include "wirebook/app/fingerprint.hpp"
+#include "wirebook/app/loss_watch.hpp"
 #include "wirebook/app/trading_date.hpp"
 #include "wirebook/core/clock.hpp"
 #include "wirebook/core/histogram.hpp"
@@ -32,6 +33,8 @@ public:
     std::optional<Fingerprint> fingerprint;
     std::unique_ptr<publish::Publisher> publisher;
     std::unique_ptr<Latencies> latencies;  // where packets carry a receive TSC
+    const LossWatch* losses = nullptr;     // of the ports, in run
+    GapCauses gap_causes;
     TscClock clock;
     TradingDates dates;
 
@@ -45,7 +48,11 @@ public:
     }
     [[nodiscard]] bool wants_messages() const noexcept { return messages.has_value(); }
 
-    void on_channel(const feed::Channel& channel) noexcept { dates.add(channel); }
+    void on_channel(const feed::Channel& channel) noexcept {
+        dates.add(channel);
+        const auto venue = static_cast<std::uint32_t>(channel.traits().venue);
+        if (publisher) publisher->set_venue(channel.index(), venue);
+    }
     void on_message(const feed::Channel& channel, std::uint64_t sequence,
                     wire::Bytes message) noexcept {
         messages->line(channel.protocol(), sequence, message);
@@ -89,6 +96,10 @@ public:
     void on_gap(const feed::Channel& channel, std::uint64_t first, std::uint64_t end,
                 std::uint64_t packet) noexcept;
     void on_quality(const feed::Channel& channel, std::uint64_t packet) noexcept;
+    void on_offline(const feed::Channel& channel, std::uint64_t packet) noexcept;
+    void on_unfollowed(const feed::Channel& channel, std::uint32_t instrument) noexcept {
+        if (publisher) publisher->unfollowed(instrument, channel.index());
+    }
 
 private:
     [[nodiscard]] std::int64_t ns_between(std::uint64_t from, std::uint64_t to) const noexcept {
@@ -107,7 +118,10 @@ private:
     }
     // A feed's times of day need the date of its session: that of the session's first packet.
     void set_date(const feed::Channel& channel, const book::PacketEnd& end) noexcept {
-        if (const auto offset = dates.offset_once(channel, end.receive_time_ns)) {
+        constexpr auto no_time = static_cast<std::uint8_t>(wire::TimeSource::nic_unsynchronised);
+        const std::int64_t time_ns =
+            end.time_source == no_time ? clock.to_utc_ns(end.receive_tsc) : end.receive_time_ns;
+        if (const auto offset = dates.offset_once(channel, time_ns)) {
             publisher->set_time_offset(channel.index(), *offset);
         }
     }

@@ -13,7 +13,17 @@
 
 namespace wirebook::app {
 
-enum class Command : std::uint8_t { replay, run, sim, tail, dump_segment, check_config };
+enum class Command : std::uint8_t {
+    replay,
+    run,
+    sim,
+    tail,
+    dump_segment,
+    check_config,
+    doctor,
+    bind,
+    unbind
+};
 
 // Where each dump goes: "" is off, "-" is stdout (one of them at most).
 struct DumpOptions {
@@ -121,6 +131,23 @@ struct CheckConfigOptions {
     std::string file;
 };
 
+struct DoctorOptions {
+    std::string config_file;  // "": none
+    bool json = false;        // one JSON object
+    std::string root = "/";   // the folder that holds sys, proc and dev
+};
+
+// Of bind and unbind.
+struct BindOptions {
+    std::vector<std::string> devices;  // PCI addresses or names of interfaces
+    std::string config_file;           // its PCI ports too; "": none
+    bool unbind = false;               // back to the kernel's driver
+    std::string driver = "vfio-pci";   // or uio_pci_generic, igb_uio
+    bool force = false;                // although routes or sessions use the NIC
+    bool dry_run = false;              // print what would be written
+    std::string root = "/";
+};
+
 struct Options {
     Command command = Command::replay;
     ReplayOptions replay;  // only the member of `command` is filled in
@@ -129,6 +156,8 @@ struct Options {
     TailOptions tail;
     DumpSegmentOptions dump_segment;
     CheckConfigOptions check_config;
+    DoctorOptions doctor;
+    BindOptions bind;  // of bind and unbind
 };
 
 // Either options (then there is nothing to print), or a text for stdout and exit status 0

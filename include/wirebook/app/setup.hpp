@@ -4,7 +4,9 @@
 // Cold, one thread.
 #pragma once
 
+#include <span>
 #include <string>
+#include <vector>
 
 #include "wirebook/app/config.hpp"
 #include "wirebook/app/observer.hpp"
@@ -41,8 +43,14 @@ void take_access(const SegmentAccess& access, Config& config);
 [[nodiscard]] Status open_publisher(const Config& config, const std::string& name,
                                     Observer& observer);
 
-// Writes and closes every output. `to_stdout`: the fingerprint's digits go there.
-[[nodiscard]] Status write_outputs(bool fingerprint_to_stdout, const AppPipeline& pipeline,
+[[nodiscard]] std::vector<const feed::Channel*> channels_of(const AppPipeline& pipeline);
+
+// Closes the segment, and the dumps that are written along the way.
+[[nodiscard]] Status close_dumps(Observer& observer);
+// Writes and closes every output. `fingerprint_to_stdout`: its digits go there. `channels`, in
+// their order: whose books --final gets.
+[[nodiscard]] Status write_outputs(bool fingerprint_to_stdout,
+                                   std::span<const feed::Channel* const> channels,
                                    Observer& observer, const Statistics& statistics);
 
 // Percentiles of the packets that were stamped, a line each; empty where none was.

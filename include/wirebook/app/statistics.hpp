@@ -7,8 +7,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "wirebook/app/observer.hpp"
+#include "wirebook/io/dpdk_source.hpp"
 #include "wirebook/ring/position.hpp"
 #include "wirebook/wire/drop_reason.hpp"
 
@@ -18,6 +21,17 @@ struct RunTimes {
     double wall_seconds = 0;
     double cpu_seconds = 0;
     bool pure = false;  // nothing but decoding, books and publishing was timed: docs/replay.md
+};
+
+// A DPDK port at the end of a run.
+struct PortStatistics {
+    std::string device, driver;
+    io::DpdkPortStats counters;
+    std::vector<std::pair<std::string, std::uint64_t>> driver_counters;
+    std::uint64_t link_changes = 0;
+    bool hides_loss = false;
+    std::string membership;                              // "kernel", "igmp", "none"
+    std::uint64_t queries = 0, reports = 0, leaves = 0;  // of IGMP
 };
 
 struct Statistics {
@@ -34,11 +48,17 @@ struct Statistics {
     std::uint64_t unpublished_channels = 0;  // records of channels beyond the segment's
     // Where a segment was published: the readers that showed their position at the end.
     std::optional<ring::ReaderPositions> readers;
-    std::uint64_t published_records = 0;  // of that segment
-    std::optional<std::string> fingerprint;
+    std::uint64_t published_records = 0;     // of that segment
+    std::optional<std::string> fingerprint;  // of a run with one lcore
+    GapCauses gap_causes;
+    std::vector<PortStatistics> ports;  // of run
+    io::DpdkCounters frames;            // likewise
+    std::size_t lcores = 1;
     RunTimes times;
 
-    // Also checks that every packet is accounted for, once: aborts where it is not.
+    // Adds what an lcore counted. Also checks that every packet of it is accounted for, once:
+    // aborts where it is not.
+    void add(const AppPipeline& pipeline, const Observer& observer);
     [[nodiscard]] static Statistics collect(const AppPipeline& pipeline, const Observer& observer,
                                             const RunTimes& times);
 
@@ -52,6 +72,8 @@ struct Statistics {
                0;
     }
     [[nodiscard]] std::string to_json() const;
+    // A line a port, for people; empty where there is none.
+    [[nodiscard]] std::string ports_summary() const;
     // A few lines for people.
     [[nodiscard]] std::string summary() const;
 

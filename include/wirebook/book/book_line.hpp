@@ -20,6 +20,7 @@ inline constexpr std::uint8_t named = 8;
 inline constexpr std::uint8_t listed = 16;      // in the list of touched instruments
 inline constexpr std::uint8_t ever_seen = 32;   // was named or touched; outlives a session
 inline constexpr std::uint8_t ever_level = 64;  // had a level; outlives a session
+inline constexpr std::uint8_t missed = 128;     // orders of it came while it was not followed
 }  // namespace book_flag
 
 struct alignas(cache_line_bytes) BookLine {

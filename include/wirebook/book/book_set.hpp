@@ -124,6 +124,11 @@ public:
         const BookLine& book = books_[instrument];
         return book.is(book_flag::status_flipped) != trading_by_default_ && market_open(book.group);
     }
+    // It is followed, but has been only since after orders of it had come: its book lacks them
+    // until all books are cleared.
+    [[nodiscard]] bool incomplete(std::uint32_t instrument) const noexcept {
+        return books_[instrument].is(book_flag::missed) && followed(instrument);
+    }
     // What a `name` update does with its flag not_followed; the next `name` decides anew. The
     // orders of an instrument that is not followed any more leave its book for good.
     void set_followed(std::uint32_t instrument, bool followed) noexcept;

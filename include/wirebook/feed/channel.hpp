@@ -79,7 +79,11 @@ public:
     [[nodiscard]] const wire::ProtocolRow& traits() const noexcept {
         return wire::row_of(protocol());
     }
-    [[nodiscard]] Quality quality() const noexcept { return quality_; }
+    [[nodiscard]] Quality quality() const noexcept {
+        return offline_ && quality_ < Quality::stale ? Quality::stale : quality_;
+    }
+    // What the feed alone says, whatever the links are.
+    [[nodiscard]] Quality feed_quality() const noexcept { return quality_; }
     [[nodiscard]] const Sequencer& sequencer() const noexcept { return sequencer_; }
     // Lines that were seen; the next one gets the number that add_line() returns.
     [[nodiscard]] std::uint16_t lines() const noexcept { return lines_; }
@@ -110,6 +114,7 @@ private:
     Handler handler_;
     Sequencer sequencer_;
     Quality quality_ = Quality::not_ready;
+    bool offline_ = false;  // none of its lines can bring anything
     std::array<std::uint64_t, 256> by_type_{};
     std::uint16_t lines_ = 0;
 };

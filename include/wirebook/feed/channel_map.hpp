@@ -18,13 +18,20 @@ namespace wirebook::feed {
 
 enum class ChecksumPolicy : std::uint8_t { off, count, drop };
 
+// A configured line that takes packets of some senders alone (source-specific multicast).
+struct SenderRule {
+    LineKey line;
+    std::vector<wire::Address> senders;
+};
+
 struct PipelineOptions {
     std::optional<wire::Protocol> feed;  // of channels that nobody configured; none: by content
     ChecksumPolicy checksum = ChecksumPolicy::count;
     bool inputs_are_lines = false;  // the same group in two inputs is two lines
     bool open_unknown = true;       // false: what is of no configured channel is dropped
     std::vector<ChannelOptions> channels;
-    ChannelOptions unknown;  // what an unconfigured channel gets: filter, sizes, waits
+    std::vector<SenderRule> senders;  // packets of others count as no_channel
+    ChannelOptions unknown;           // what an unconfigured channel gets: filter, sizes, waits
 };
 
 class ChannelMap {
@@ -77,6 +84,8 @@ private:
                                  const wire::Datagram& datagram) const noexcept;
     [[nodiscard]] std::optional<wire::Protocol> protocol_of(
         bool iex, const wire::TransportPacket& packet) const noexcept;
+    [[nodiscard]] bool sender_passes(const LineKey& key,
+                                     const wire::Address& sender) const noexcept;
     [[nodiscard]] const Route* route_of(const LineKey& key) noexcept;
     [[nodiscard]] Kind kind_of(const LineKey& key, wire::Bytes payload) const noexcept;
     [[nodiscard]] Channel* configured_channel(const LineKey& key) const noexcept;

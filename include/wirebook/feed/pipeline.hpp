@@ -14,7 +14,10 @@
 //   on_packet_end(const Channel&, const book::PacketEnd&)
 //   on_session(const Channel&, const wire::SessionKey&, sequence, first, next packet number)
 //   on_gap(const Channel&, first, end, next packet number)
-//   on_quality(const Channel&, next packet number)          Channel::quality() has changed
+//   on_quality(const Channel&, next packet number)          Channel::feed_quality() has changed
+//   on_offline(const Channel&, next packet number)          Channel::quality() has, by
+//   set_offline() on_unfollowed(const Channel&, instrument)               will be, by
+//   change_symbols()
 #pragma once
 
 #include <algorithm>
@@ -62,7 +65,10 @@ public:
     [[nodiscard]] Kept on_packet(const wire::Packet& packet) noexcept {
         counters_.packets += 1;
         counters_.bytes += packet.bytes;
-        advance_clock(packet.receive_time_ns);
+        // Such a stamp is no time; whoever polls advances the clock (docs/dpdk.md, "Stamps").
+        if (packet.time_source != wire::TimeSource::nic_unsynchronised) [[likely]] {
+            advance_clock(packet.receive_time_ns);
+        }
         Item item{packet, {}, 0};
         Channel* channel = find_channel(item);
         if (channel == nullptr) return Kept::no;
@@ -101,6 +107,13 @@ public:
         recompute_deadline();
         flush();
     }
+
+    // No line of the channel can bring anything (true), or what was missed meanwhile is known
+    // (false). Offline, a good channel is stale.
+    void set_offline(std::size_t channel, bool offline) noexcept;
+    // The channel follows other symbols from now on; `filter` becomes the old one. Instruments that
+    // are new in it are incomplete where orders of them have come already.
+    void change_symbols(std::size_t channel, SymbolFilter& filter) noexcept;
 
     // Packets that waited and are done with; the caller gives them to the source and clears.
     [[nodiscard]] std::vector<wire::Packet>& released() noexcept { return released_; }
@@ -243,33 +256,9 @@ private:
         batch_channel_ = &channel;
     }
 
-    void on_gap(Channel& channel, std::uint64_t first, std::uint64_t end) noexcept {
-        begin(channel);
-        flush();
-        observer_.on_gap(channel, first, end, next_number_);
-        if (channel.quality_ < Quality::stale) {
-            channel.quality_ = Quality::stale;
-            observer_.on_quality(channel, next_number_);
-        }
-        if (channel.traits().clears_after_gap) {
-            batch_.tail_open = true;
-            channel.out_.everything(book::UpdateKind::clear_books);
-        }
-    }
+    void on_gap(Channel& channel, std::uint64_t first, std::uint64_t end) noexcept;
     void on_session(Channel& channel, const wire::SessionKey& key, std::uint64_t sequence,
-                    bool first) noexcept {
-        begin(channel);
-        flush();
-        observer_.on_session(channel, key, sequence, first, next_number_);
-        const Quality before = channel.quality_;
-        channel.quality_ =
-            sequence <= 1 || channel.traits().heals ? Quality::good : Quality::not_ready;
-        if (channel.quality_ != before || first) observer_.on_quality(channel, next_number_);
-        if (first) return;
-        std::visit([](auto& handler) { handler.new_session(); }, channel.handler_);
-        batch_.tail_open = true;
-        channel.out_.everything(book::UpdateKind::new_session);
-    }
+                    bool first) noexcept;
 
     void update_deadline(const Channel& channel) noexcept {
         if (channel.sequencer_.deadline_ns() != INT64_MAX || deadline_ns_ != INT64_MAX) {
@@ -296,3 +285,5 @@ private:
 };
 
 }  // namespace wirebook::feed
+
+#include "wirebook/feed/pipeline_state.hpp"  // IWYU pragma: export

@@ -1,29 +1,54 @@
-// Packets from Ethernet ports driven by DPDK: hardware by PCI address, or a virtual device.
+// Ethernet ports driven by DPDK: hardware by PCI address, or virtual devices. Opened together,
+// polled by one thread or several (DpdkPoller), tended by a control thread.
 //
-// A Source like the capture source: receive() a burst, release() the packets, in any order and any
-// number of bursts later. No DPDK type shows here; a packet's owner is its mbuf. io may include
-// core and wire only.
+// No DPDK type shows here; io may include core and wire only.
 //
 // DPDK's environment (EAL) starts once in a process and cannot start again after it was stopped,
 // so only one DpdkSource may ever be opened in a process: a second open() is an Error.
 //
-// Threads: open(), close() and destruction on the control thread; receive() and release() on one
-// polling thread, no longer than the object lives. port_stats(), counters() and link_up() may be
-// called from the control thread meanwhile.
+// Threads: everything on the control thread, but for the pollers (dpdk_poller.hpp) and what says
+// so. Pollers must have stopped before close().
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "wirebook/core/result.hpp"
+#include "wirebook/io/dpdk_poller.hpp"
+#include "wirebook/wire/address.hpp"
 #include "wirebook/wire/packet.hpp"
 
 namespace wirebook::io {
+
+// How multicast passes the port's address filter.
+enum class Reception : std::uint8_t {
+    automatic,      // the narrowest of these that the driver has
+    mac_list,       // the addresses of the groups; 32 groups share one
+    all_multicast,  // every multicast frame
+    promiscuous,    // every frame
+};
+
+// Whether the NIC is told (rte_flow) which of its queues gets which group.
+enum class Steering : std::uint8_t {
+    none,
+    wanted,    // where it cannot be: by hash (RSS), else all on the first queue; a notice
+    required,  // where it cannot be: an error. For queues of different pollers
+};
+
+// A UDP destination that a port is to receive.
+struct DpdkGroup {
+    wire::Address address;
+    std::uint16_t udp_port = 0;
+    std::uint16_t queue = 0;  // with Steering
+};
 
 struct DpdkPortOptions {
     // A PCI address "0000:3b:00.0" ("3b:00.0" is completed), or a virtual device with its
@@ -33,18 +58,24 @@ struct DpdkPortOptions {
     // net_af_xdp, where a queue that nobody polls would lose its packets).
     std::uint16_t queues = 0;
     std::uint16_t mtu = 0;  // bytes after the Ethernet header; 0: as the driver has it
+    Reception reception = Reception::automatic;
+    Steering steering = Steering::none;
+    std::vector<DpdkGroup> groups{};
+    // Which poller gets a queue, by queue; queues beyond its end: poller 0.
+    std::vector<std::uint16_t> pollers{};
 };
 
 struct DpdkOptions {
     std::vector<DpdkPortOptions> ports;
+    std::uint16_t pollers = 1;  // polling threads, 1 to 64
 
     bool hugepages = true;                // false: ordinary memory (EAL --no-huge), no PCI device
     std::size_t memory_mb = 0;            // MiB; 0: computed where EAL has to be told
-    std::uint32_t parked_packets = 4096;  // packets the caller may hold beyond one burst
+    std::uint32_t parked_packets = 4096;  // packets the pollers may hold beyond one burst
     std::uint32_t pool_packets = 0;       // 0: as many as needed; else at least that many
     std::uint16_t burst = 32;             // packets of one receive(), 1 to 512
     std::uint16_t descriptors = 1024;     // of each receive queue; the driver may round it
-    std::uint16_t cache = 256;            // of the pool, for each lcore, 0 to 512
+    std::uint16_t cache = 256;            // of the pool, for each thread, 0 to 512
 
     // Bytes of a frame in one piece. Longer frames come in several and are copied into one of
     // `linear_frames` buffers of `linear_bytes`; what does not fit there is handed over cut.
@@ -59,18 +90,14 @@ struct DpdkOptions {
 };
 
 // Since open(), from the driver. A driver may hide losses: net_af_packet does not report frames
-// that the kernel dropped, so a feed's own sequence numbers are the only proof of completeness.
+// that the kernel dropped (DpdkSource::hides_loss), so a feed's own sequence numbers are the only
+// proof of completeness.
 struct DpdkPortStats {
     std::uint64_t packets = 0;
     std::uint64_t bytes = 0;
     std::uint64_t missed = 0;   // no free descriptor: the loop was too slow
     std::uint64_t no_mbuf = 0;  // no free packet in the pool: too many are held
     std::uint64_t errors = 0;   // refused by the device or the driver
-};
-
-struct DpdkCounters {
-    std::uint64_t linearised = 0;  // frames in several pieces, copied into one
-    std::uint64_t cut = 0;         // of those, handed over with bytes < original_bytes
 };
 
 class DpdkSource {
@@ -90,25 +117,32 @@ public:
     // hugepages back when the process ends. Idempotent.
     void close() noexcept;
 
-    // Up to out.size() packets, at most options.burst of each queue, fairly over all queues; 0:
-    // nothing there now. receive_tsc is read once for each queue's burst. receive_time_ns is the
-    // driver's stamp where it is UTC (net_pcap: the file's, whole microseconds), else that tsc.
-    // `input` is the index of the port in options.ports, `record` counts in it.
-    [[nodiscard]] std::size_t receive(std::span<wire::Packet> out) noexcept;
-    // Each packet received is given back exactly once.
-    void release(std::span<const wire::Packet> packets) noexcept;
+    // `index` < options.pollers. Valid until close().
+    [[nodiscard]] DpdkPoller& poller(std::size_t index) noexcept;
 
-    // A port never ends: a net_pcap file that is read to its end is a port without traffic.
-    [[nodiscard]] bool finished() const noexcept { return false; }
-    [[nodiscard]] std::optional<Error> error() const { return std::nullopt; }
-    // Calls of receive() in a row that found nothing.
-    [[nodiscard]] std::uint64_t empty_rounds() const noexcept;
-    // TSC of the last packet received, at first of open().
-    [[nodiscard]] std::uint64_t last_receive_tsc() const noexcept;
+    // The frames that pollers offered, oldest first; valid during the call.
+    void take_offered(const std::function<void(std::size_t port, wire::Bytes frame)>& take);
+    // Sends a whole frame, Ethernet header first. ENOTSUP: the port has no transmit queue;
+    // ENOBUFS: no free packet, or the driver's queue is full.
+    [[nodiscard]] Status send(std::size_t port, wire::Bytes frame);
+    // About once a second: reads the clocks of NICs that can be read.
+    void tend_clocks() noexcept;
 
     [[nodiscard]] std::size_t ports() const noexcept;
     [[nodiscard]] DpdkPortStats port_stats(std::size_t port) const noexcept;
+    // The same from a polling thread: nothing while the control thread reads them.
+    [[nodiscard]] std::optional<DpdkPortStats> try_port_stats(std::size_t port) const noexcept;
+    // Further counters of the driver that are not 0, under its own names.
+    [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> driver_counters(
+        std::size_t port) const;
     [[nodiscard]] bool link_up(std::size_t port) const noexcept;
+    [[nodiscard]] const std::string& device(std::size_t port) const noexcept;  // as DPDK calls it
+    [[nodiscard]] const std::string& driver(std::size_t port) const noexcept;
+    [[nodiscard]] std::array<std::uint8_t, 6> mac(std::size_t port) const noexcept;
+    [[nodiscard]] bool transmits(std::size_t port) const noexcept;
+    // Losses before the port's queue show in no counter of it.
+    [[nodiscard]] bool hides_loss(std::size_t port) const noexcept;
+    // Over all pollers.
     [[nodiscard]] DpdkCounters counters() const noexcept;
     [[nodiscard]] std::uint32_t pool_packets() const noexcept;  // size of the packet pool
     [[nodiscard]] std::uint32_t pool_in_use() const noexcept;   // slow; for tests and statistics

@@ -57,6 +57,8 @@ public:
 
     // What the exchange times of a channel's feed need to become ns since 1970, UTC.
     void set_time_offset(std::uint16_t channel, std::int64_t offset_ns);
+    // Of the instruments that the channel shows from now on (ring::Identity).
+    void set_venue(std::uint16_t channel, std::uint32_t venue);
 
     void touched(const book::BookSet& books, std::uint32_t instrument,
                  const book::PacketEnd& end) noexcept;
@@ -80,6 +82,9 @@ public:
     // get their names anew.
     void cleared(std::uint16_t channel, bool forget) noexcept;
 
+    // The instrument gets no snapshots any more: its last one is not to be believed.
+    void unfollowed(std::uint32_t instrument, std::uint16_t channel) noexcept;
+
     void heartbeat(std::uint64_t tsc) noexcept { writer_.heartbeat(tsc); }
     void close() noexcept { writer_.close(); }
     // TSC of the last publication, and the packet's stamps are those of the record held: for
@@ -94,6 +99,7 @@ private:
     struct ChannelState {
         std::vector<std::uint32_t> rows;  // instrument of the book set -> row of the segment
         std::int64_t time_offset_ns = 0;
+        std::uint32_t venue = 0;
         ring::Quality quality = ring::Quality::not_ready;
         bool incomplete = true;  // trades of this session may be missing
     };

@@ -111,16 +111,17 @@ std::string explain_missing_pci(const std::string& address, const std::string& s
     }
     const auto driver = std::filesystem::read_symlink(folder / "driver", failed);
     if (failed) {
-        return address + " has no kernel driver; bind it: dpdk-devbind.py -b vfio-pci " + address;
+        return address + " has no kernel driver; bind it: wirebook bind " + address;
     }
     const std::string name = driver.filename().string();
-    if (name == "vfio-pci" || name == "uio_pci_generic" || name == "igb_uio") {
+    // The last one's NICs stay with the kernel.
+    if (name == "vfio-pci" || name == "uio_pci_generic" || name == "igb_uio" ||
+        name == "mlx5_core") {
         return address + " is bound to " + name +
                ", but no driver built into this program takes it, or it failed to start";
     }
     return address + " belongs to the kernel driver " + name +
-           "; if no traffic of this machine needs it, bind it: dpdk-devbind.py -b vfio-pci " +
-           address;
+           "; if no traffic of this machine needs it, bind it: wirebook bind " + address;
 }
 
 }  // namespace wirebook::io::dpdk

@@ -109,7 +109,7 @@ std::optional<Error> DpdkSink::Impl::start_port(const DeviceName& device) {
         return failed;
     }
     if (!port.transmits) return Error{ENOTSUP, port.device.name + ": it has no transmit queue"};
-    const dpdk::PoolDemand demand{
+    const PoolDemand demand{
         port.queues, std::uint32_t{port.queues} * port.descriptors + port.transmit_descriptors};
     auto made = dpdk::create_pools(port_options, demand, port.numa_node);
     if (!made) return made.error();

@@ -21,6 +21,15 @@ namespace {
 std::optional<Error> check_ranges(const DpdkOptions& options) {
     const auto wrong = [](const std::string& text) { return Error{EINVAL, "dpdk: " + text}; };
     if (options.ports.empty()) return wrong("no port is configured");
+    if (options.pollers == 0 || options.pollers > most_pollers) {
+        return wrong("pollers is not 1 to 64");
+    }
+    for (const DpdkPortOptions& port : options.ports) {
+        for (const std::uint16_t poller : port.pollers) {
+            if (poller >= options.pollers)
+                return wrong("a queue is given to a poller that is none");
+        }
+    }
     if (options.burst == 0 || options.burst > most_burst) return wrong("burst is not 1 to 512");
     if (options.descriptors == 0) return wrong("descriptors is 0");
     if (options.cache > RTE_MEMPOOL_CACHE_MAX_SIZE) return wrong("cache is not 0 to 512");
@@ -67,6 +76,7 @@ std::size_t estimated_bytes(const DpdkOptions& options, const std::vector<Device
         demand.queues += std::max<std::uint16_t>(1, asked != 0 ? asked : devices[i].queues);
     }
     demand.descriptors = demand.queues * options.descriptors;
+    demand.threads = options.pollers;
     const std::uint32_t least = least_pool_packets(options, demand);
     return pool_bytes(options, std::max(least, options.pool_packets));
 }

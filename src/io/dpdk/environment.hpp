@@ -14,6 +14,7 @@
 namespace wirebook::io::dpdk {
 
 inline constexpr std::uint16_t most_burst = 512;
+inline constexpr std::uint16_t most_pollers = 64;
 
 // Ranges, device strings, files that devices are to read, and whether EAL can still be started in
 // this process. Nothing is started.

@@ -14,12 +14,8 @@ namespace wirebook::io::dpdk {
 
 namespace {
 
-constexpr std::uint32_t margin_packets = 256;  // vector drivers refill 32 or 64 at a time
-constexpr std::size_t eal_bytes = 24u << 20;   // EAL's own tables, service cores, alignment
 constexpr std::size_t mebibyte = 1u << 20;
-
-// mbuf, headroom, mempool header and trailer, colouring
-constexpr std::size_t bytes_beside_data = 128 + RTE_PKTMBUF_HEADROOM + 64 + 64;
+static_assert(mbuf_headroom_bytes == RTE_PKTMBUF_HEADROOM);
 
 Error no_memory(const DpdkOptions& options, std::uint32_t packets) {
     const int code = rte_errno;
@@ -38,19 +34,6 @@ Error no_memory(const DpdkOptions& options, std::uint32_t packets) {
 
 }  // namespace
 
-std::uint32_t least_pool_packets(const DpdkOptions& options, PoolDemand demand) {
-    return demand.descriptors + 2u * demand.queues * options.burst + 2u * options.cache +
-           options.parked_packets + margin_packets;
-}
-
-std::size_t pool_bytes(const DpdkOptions& options, std::uint32_t packets) {
-    // 16: a slot of the pool's ring, whose size is a power of two
-    const std::size_t frames = packets * (options.data_room + bytes_beside_data + 16);
-    const std::size_t linear =
-        options.linear_frames * (options.linear_bytes + bytes_beside_data + 16);
-    return frames + linear + eal_bytes;
-}
-
 Result<PacketPools> create_pools(const DpdkOptions& options, PoolDemand demand, int numa_node) {
     const std::uint32_t least = least_pool_packets(options, demand);
     if (options.pool_packets != 0 && options.pool_packets < least) {
@@ -58,9 +41,9 @@ Result<PacketPools> create_pools(const DpdkOptions& options, PoolDemand demand, 
                                  " packets are too few: at least " + std::to_string(least) +
                                  " (descriptors " + std::to_string(demand.descriptors) +
                                  ", bursts " + std::to_string(2 * demand.queues * options.burst) +
-                                 ", cache " + std::to_string(2 * options.cache) + ", parked " +
-                                 std::to_string(options.parked_packets) + ", margin " +
-                                 std::to_string(margin_packets) + ")"};
+                                 ", caches " + std::to_string(2 * options.cache * demand.threads) +
+                                 ", parked " + std::to_string(options.parked_packets) +
+                                 ", margin " + std::to_string(pool_margin_packets) + ")"};
     }
     PacketPools pools;
     pools.frame_count = std::max(options.pool_packets, least);

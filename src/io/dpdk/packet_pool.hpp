@@ -7,25 +7,11 @@
 #include <string>
 
 #include "wirebook/core/result.hpp"
-#include "wirebook/io/dpdk_source.hpp"
+#include "wirebook/io/dpdk_memory.hpp"
 
 struct rte_mempool;
 
 namespace wirebook::io::dpdk {
-
-// What takes packets out of the pool at the same time.
-struct PoolDemand {
-    std::uint32_t queues = 0;
-    std::uint32_t descriptors = 0;  // of all queues together
-};
-
-// Everything that can hold a packet at once, so that a queue always finds a free one:
-// descriptors, a burst on its way in and one in the caller's hands for each queue, the lcore's
-// cache (which DPDK lets grow to 1.5 times its size, plus the burst being freed), what is parked.
-[[nodiscard]] std::uint32_t least_pool_packets(const DpdkOptions& options, PoolDemand demand);
-
-// Memory that EAL needs for pools of that size, with its own rings and tables, bytes; a bit high.
-[[nodiscard]] std::size_t pool_bytes(const DpdkOptions& options, std::uint32_t packets);
 
 struct PacketPools {
     rte_mempool* frames = nullptr;

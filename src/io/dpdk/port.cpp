@@ -1,11 +1,16 @@
 // Ethernet ports through rte_ethdev; see port.hpp.
+#define ALLOW_EXPERIMENTAL_API  // rte_eth_read_clock; there is no other way to read a NIC's clock
 #include "port.hpp"
 
+#include <net/if.h>
 #include <rte_dev.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf_dyn.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -14,6 +19,7 @@
 #include <string_view>
 
 #include "eal_log.hpp"
+#include "reception.hpp"
 
 namespace wirebook::io::dpdk {
 
@@ -21,14 +27,6 @@ namespace {
 
 constexpr std::uint16_t default_mtu = 1500;
 constexpr std::uint16_t frame_overhead = 14 + 2 * 4 + 4;  // Ethernet, two VLAN tags, checksum
-
-// `code` as DPDK's functions return it: 0 or a negative errno.
-Error port_error(const Port& port, std::string_view what, int code) {
-    std::string text = port.device.name + ": " + std::string(what) + ": " + rte_strerror(-code);
-    const std::string log = take_gathered();
-    if (!log.empty()) text += " (" + log + ")";
-    return Error{-code, text};
-}
 
 // Virtual drivers return -1 for almost anything, so their own words are what counts.
 Error probe_error(const DeviceName& device, int code) {
@@ -53,6 +51,27 @@ std::optional<std::uint16_t> port_of_device(const std::string& name) {
     return std::nullopt;
 }
 
+// "eth1" of "net_af_packet0,iface=eth1".
+std::string interface_of(const DeviceName& device) {
+    constexpr std::string_view key = ",iface=";
+    const std::size_t at = device.arguments.find(key);
+    if (device.pci || at == std::string::npos) return {};
+    const std::size_t from = at + key.size();
+    return device.arguments.substr(from, device.arguments.find(',', from) - from);
+}
+
+// Of such drivers the link is up for ever; the kernel knows. True where it does not say.
+bool interface_runs(const std::string& name) noexcept {
+    ifreq request{};
+    if (name.size() >= sizeof request.ifr_name) return true;
+    std::copy(name.begin(), name.end(), request.ifr_name);
+    const int socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (socket < 0) return true;
+    const bool known = ::ioctl(socket, SIOCGIFFLAGS, &request) == 0;
+    ::close(socket);
+    return !known || (request.ifr_flags & (IFF_UP | IFF_RUNNING)) == (IFF_UP | IFF_RUNNING);
+}
+
 std::uint16_t choose_queues(const Port& port, const DpdkPortOptions& wanted,
                             const rte_eth_dev_info& info) {
     if (wanted.queues != 0) return wanted.queues;
@@ -71,25 +90,12 @@ rte_eth_conf make_conf(Port& port, std::uint16_t mtu, std::uint16_t data_room,
     port.wants_stamps = (info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_TIMESTAMP) != 0;
     if (port.wants_stamps) conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_TIMESTAMP;
     const std::uint64_t hashes = info.flow_type_rss_offloads & (RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP);
-    if (port.queues > 1 && hashes != 0) {
+    port.can_hash = port.queues > 1 && hashes != 0;
+    if (port.can_hash) {
         conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
         conf.rx_adv_conf.rss_conf.rss_hf = hashes;
     }
     return conf;
-}
-
-// Multicast reaches us with all-multicast; some drivers only have promiscuous mode.
-std::optional<Error> accept_multicast(const Port& port, std::vector<std::string>& notices) {
-    int code = rte_eth_allmulticast_enable(port.id);
-    if (code == 0) return std::nullopt;
-    if (code != -ENOTSUP) return port_error(port, "switch all-multicast on", code);
-    code = rte_eth_promiscuous_enable(port.id);
-    if (code == 0) return std::nullopt;
-    if (code != -ENOTSUP) return port_error(port, "switch promiscuous mode on", code);
-    notices.push_back(port.device.name +
-                      ": the driver has neither all-multicast nor promiscuous mode; it delivers "
-                      "what it delivers");
-    return std::nullopt;
 }
 
 std::string describe_link(const Port& port) {
@@ -111,9 +117,17 @@ std::string describe_link(const Port& port) {
 
 }  // namespace
 
+Error port_error(const Port& port, std::string_view what, int code) {
+    std::string text = port.device.name + ": " + std::string(what) + ": " + rte_strerror(-code);
+    const std::string log = take_gathered();
+    if (!log.empty()) text += " (" + log + ")";
+    return Error{-code, text};
+}
+
 Result<Port> find_port(const DeviceName& device) {
     Port port;
     port.device = device;
+    port.interface = interface_of(device);
     if (!device.pci) {
         const int code = rte_dev_probe(device.arguments.c_str());
         if (code < 0) return probe_error(device, code);
@@ -173,18 +187,22 @@ std::optional<Error> start_queues(Port& port, rte_mempool* pool) {
     return std::nullopt;
 }
 
-std::optional<Error> start_port(Port& port, rte_mempool* pool, std::vector<std::string>& notices) {
+std::optional<Error> start_port(Port& port, const DpdkPortOptions& wanted, rte_mempool* pool,
+                                std::vector<std::string>& notices) {
     if (auto error = start_queues(port, pool)) return error;
-    if (auto error = accept_multicast(port, notices)) return error;
+    if (auto error = accept_multicast(port, wanted, notices)) return error;
+    if (auto error = steer_groups(port, wanted, notices)) return error;
     if (port.driver == "net_pcap") {
         port.stamps = Stamps::capture_us;
     } else if (port.wants_stamps) {
         port.stamps = Stamps::nic_unchecked;
+        port.reads_clock = read_nic_clock(port).has_value();
     }
     return std::nullopt;
 }
 
 bool port_link_up(const Port& port) noexcept {
+    if (!port.interface.empty() && !interface_runs(port.interface)) return false;
     rte_eth_link link{};
     const int code = rte_eth_link_get_nowait(port.id, &link);
     return code == -ENOTSUP || (code == 0 && link.link_status == RTE_ETH_LINK_UP);
@@ -208,20 +226,57 @@ void wait_for_links(const std::vector<Port>& ports, std::uint32_t limit_ms,
     }
 }
 
+std::optional<std::uint64_t> read_nic_clock(const Port& port) noexcept {
+    std::uint64_t now = 0;
+    if (rte_eth_read_clock(port.id, &now) != 0) return std::nullopt;
+    return now;
+}
+
 DpdkPortStats read_stats(const Port& port) noexcept {
     rte_eth_stats raw{};
     if (rte_eth_stats_get(port.id, &raw) != 0) return {};
     return {raw.ipackets, raw.ibytes, raw.imissed, raw.rx_nombuf, raw.ierrors};
 }
 
+// Counters that rte_eth_stats has already are left out.
+std::vector<std::pair<std::string, std::uint64_t>> read_driver_counters(const Port& port) {
+    const int count = rte_eth_xstats_get_names(port.id, nullptr, 0);
+    if (count <= 0) return {};
+    const auto size = static_cast<std::size_t>(count);
+    std::vector<rte_eth_xstat_name> names(size);
+    std::vector<rte_eth_xstat> values(size);
+    const auto asked = static_cast<unsigned>(count);
+    if (rte_eth_xstats_get_names(port.id, names.data(), asked) != count) return {};
+    if (rte_eth_xstats_get(port.id, values.data(), asked) != count) return {};
+    std::vector<std::pair<std::string, std::uint64_t>> counters;
+    for (const rte_eth_xstat& value : values) {
+        if (value.value == 0 || value.id >= size) continue;
+        const std::string name = names[value.id].name;
+        const bool basic = name.starts_with("rx_good_") || name.starts_with("tx_good_") ||
+                           name.starts_with("rx_q") || name.starts_with("tx_q");
+        if (!basic) counters.emplace_back(name, value.value);
+    }
+    return counters;
+}
+
 std::string describe(const Port& port) {
-    constexpr std::array<std::string_view, 4> stamps{
-        "time of arrival by this machine's TSC", "times of the capture file, in microseconds",
-        "times of the NIC if they turn out to be UTC, else TSC", "times of the NIC"};
-    return port.device.name + ": " + port.driver + ", " + std::to_string(port.queues) +
-           (port.queues == 1 ? " queue" : " queues") + " of " + std::to_string(port.descriptors) +
-           " descriptors, " + describe_link(port) + ", " +
-           std::string(stamps[static_cast<std::size_t>(port.stamps)]);
+    const auto stamps = [&]() -> std::string_view {
+        switch (port.stamps) {
+            case Stamps::none: return "time of arrival by this machine's TSC";
+            case Stamps::capture_us: return "times of the capture file, in microseconds";
+            case Stamps::nic_utc_ns: return "times of the NIC";
+            default:
+                return port.reads_clock
+                           ? "times of the NIC, turned into UTC by reading its clock"
+                           : "times of the NIC, called unsynchronised unless they are UTC";
+        }
+    };
+    std::string text = port.device.name + ": " + port.driver + ", " + std::to_string(port.queues) +
+                       (port.queues == 1 ? " queue" : " queues") + " of " +
+                       std::to_string(port.descriptors) + " descriptors, " + describe_link(port) +
+                       ", " + port.reception;
+    if (!port.steering.empty()) text += ", " + port.steering;
+    return text + ", " + std::string(stamps());
 }
 
 std::string describe_sender(const Port& port) {
