@@ -62,12 +62,15 @@ RULES = [
     Rule(r'^meson setup( |$)', 'the build that runs this test was made by it'),
     Rule(r'^ninja -C build$', 'likewise'),
     Rule(r'^meson install', 'install_test.py; here the scratch folder is made by it'),
-    Rule(r'^bash dpdk-config/quickstart\.sh', 'builds, and replays for 20 s: quickstart_test.py and '
+    Rule(r'^bash dpdk-config/quickstart\.sh', 'builds, and runs for 20 s: quickstart_test.py and '
          'strategy_test.py run what it is made of'),
     Rule(r'^sudo ', 'changes this machine, as root; on made-up ones: bind_test.py, host_scripts_test.py'),
     Rule(r'^bash dpdk-config/hugepages\.sh (mount|reserve)', 'changes this machine, as root'),
     Rule(r'^(lspci|ip|cat /sys|ls /sys)', 'its output is of the machine'),
     Rule(r'^wirebook (replay|run|sim|bind|unbind|doctor)( -c FILE)?$', 'the name of a command'),
+    Rule(r'^(build/)?wirebook bind 0000', 'takes a NIC from the kernel: bind_test.py, tests/vm'),
+    Rule(r'^ethtool -K SENDER', 'changes an interface: live_test.py does so'),
+    Rule(r'^sysctl net', 'its output is of the machine'),
     Rule(r'^(build/)?wirebook doctor', replace={'doctor': 'doctor --root host'}),
     Rule(r'check-config FILE$', replace={'FILE': 'nasdaq.toml'}),
     Rule(r'^build/wirebook tail nasdaq$', 'needs the run before it, and that a NIC'),

@@ -26,22 +26,21 @@ Config fixed_part(Config config) {
 
 }  // namespace
 
-LiveControl::LiveControl(Config& config, const RunOptions& options, io::DpdkSource& source,
-                         Lcores& lcores, GroupMembership& membership, LossWatch& losses)
-    : config_(config),
-      options_(options),
-      source_(source),
-      lcores_(lcores),
-      membership_(membership),
-      losses_(losses),
-      link_changes_(source.ports()),
-      rounds_(lcores.size()),
+LiveControl::LiveControl(const LiveParts& parts)
+    : config_(parts.config),
+      options_(parts.options),
+      source_(parts.source),
+      lcores_(parts.lcores),
+      membership_(parts.membership),
+      losses_(parts.losses),
+      link_changes_(source_.ports()),
+      rounds_(lcores_.size()),
       watchdog_(watchdog_interval()),
       clock_(TscClock::calibrate()) {
-    for (std::size_t port = 0; port < source.ports(); ++port) {
-        link_up_.push_back(source.link_up(port));
-        losses_.sample(port, source.port_stats(port), link_up_[port]);
-        losses_.sample(port, source.port_stats(port), link_up_[port]);
+    for (std::size_t port = 0; port < source_.ports(); ++port) {
+        link_up_.push_back(source_.link_up(port));
+        losses_.sample(port, source_.port_stats(port), link_up_[port]);
+        losses_.sample(port, source_.port_stats(port), link_up_[port]);
     }
     if (std::find(link_up_.begin(), link_up_.end(), false) != link_up_.end()) tell_links();
 }

@@ -18,11 +18,19 @@ namespace wirebook::app {
 
 using Lcores = std::vector<std::unique_ptr<Lcore>>;
 
+// What runs; all of it outlives the control.
+struct LiveParts {
+    Config& config;  // what the process runs with; a reload changes its symbols and log
+    const RunOptions& options;
+    io::DpdkSource& source;
+    Lcores& lcores;
+    GroupMembership& membership;
+    LossWatch& losses;
+};
+
 class LiveControl {
 public:
-    // `config` is what the process runs with; a reload changes its symbols and log.
-    LiveControl(Config& config, const RunOptions& options, io::DpdkSource& source, Lcores& lcores,
-                GroupMembership& membership, LossWatch& losses);
+    explicit LiveControl(const LiveParts& parts);
 
     // Until all lcores have passed `ended`.
     void run(Gate& ended);

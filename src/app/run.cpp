@@ -138,7 +138,7 @@ private:
         catch_reload_signal();
         const auto began = std::chrono::steady_clock::now();
         const double cpu_before = cpu_seconds();
-        LiveControl control(config_, options_, source, lcores_, membership.value(), losses);
+        LiveControl control({config_, options_, source, lcores_, membership.value(), losses});
         Gate begun, ended;
         const LoopOptions loop =
             loop_options(config_, options_, lcores_.front()->observer().clock, lcores_.size());

@@ -1,5 +1,6 @@
 // Ethernet ports through rte_ethdev; see port.hpp.
-#define ALLOW_EXPERIMENTAL_API  // rte_eth_read_clock; there is no other way to read a NIC's clock
+// rte_eth_read_clock is experimental; there is no other way to read a NIC's clock.
+#define ALLOW_EXPERIMENTAL_API  // NOLINT(readability-identifier-naming): DPDK's name
 #include "port.hpp"
 
 #include <net/if.h>

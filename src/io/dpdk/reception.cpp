@@ -112,7 +112,7 @@ std::string make_rule(const Port& port, const DpdkGroup& group) {
 
 std::string make_rules(const Port& port, const std::vector<DpdkGroup>& groups) {
     for (const DpdkGroup& group : groups) {
-        const std::string why = make_rule(port, group);
+        std::string why = make_rule(port, group);
         if (why.empty()) continue;
         rte_flow_error error{};
         static_cast<void>(rte_flow_flush(port.id, &error));
