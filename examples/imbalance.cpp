@@ -182,6 +182,7 @@ int main(int argc, char** argv) {
     attach.directory = options.directory;
     attach.wait = std::chrono::milliseconds(static_cast<long long>(options.wait * 1000));
     attach.follow = !options.until_end;
+    attach.show_position = true;  // `wirebook dump-segment` shows how far we are behind
     auto attached = ring::Reader::attach(options.name, attach);
     if (!attached) return fail(attached.error().context);
     ring::ConflatingReader books(std::move(attached).value(), std::move(wanted).value());

@@ -254,8 +254,10 @@ static const char* parse(int argc, char** argv, struct options* options) {
 
 // Until the segment is there, or never will be usable. 0 or a negative errno.
 static int attach(const struct options* options, wirebook_reader** reader) {
-    const struct wirebook_attach_options how = {
-        .size = sizeof(how), .wait_ms = 100, .directory = options->directory};
+    const struct wirebook_attach_options how = {.size = sizeof(how),
+                                                .flags = WIREBOOK_ATTACH_SHOW_POSITION,
+                                                .wait_ms = 100,
+                                                .directory = options->directory};
     for (bool said = false;; said = true) {
         const int status = wirebook_attach(options->name, &how, reader);
         if ((status != -ENOENT && status != -ESTALE) || interrupted) return status;

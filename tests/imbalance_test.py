@@ -44,7 +44,7 @@ def main():
         program = build_example(folder)
         refuses(program, [], 'which segment?')
         refuses(program, ['x', '--no-such'], 'unknown option')
-        refuses(program, ['x', 'A['], "'A[' has a [ without ]")
+        refuses(program, ['x', 'A\\'], "'A\\' ends with a \\")
         refuses(program, ['x', '--wait', '0', '--directory', folder], 'attach')
 
         configuration = folder / 'test.toml'

@@ -103,6 +103,75 @@ TEST_CASE("conflate: after a lap the books that changed come from the table, the
     CHECK(books.poll() == Poll::empty);
 }
 
+TEST_CASE("conflate: after a lap no book stays stale, wherever the reader resumes", "[ring]") {
+    const TemporaryFolder folder;
+    Writer writer = must_create(small_segment(folder.path()));
+    add_instruments(writer);
+    const auto resume = GENERATE(Resume::table, Resume::newest, Resume::oldest);
+    ConflatingReader books(must_attach(folder.path(), {.resume = resume}), wanted({}));
+    Record in;
+    for (int n = 0; n < 8; ++n) test::publish(writer, in, 1);
+    REQUIRE(books.poll() == Poll::record);
+    test::publish(writer, in, 1);  // instrument 0 changes, then only 1 does, and trades
+    for (int n = 0; n < 100; ++n) {
+        test::fill(in, 1, n % 10 == 9 ? 7 : 9);
+        in.packet = writer.next_sequence();
+        if (in.kind == RecordKind::trade)
+            writer.publish_event(in);
+        else
+            writer.publish_snapshot(in);
+        in = {};
+    }
+    CHECK(books.poll() == Poll::lapped);
+    const std::uint64_t lost = books.reader().lost();
+    CHECK(lost == (resume == Resume::oldest ? 109 - 64 + 8 - 8 : 101));
+    CHECK(books.poll() == Poll::record);
+    CHECK(packets(books.snapshots()) == Numbers{8, 107});
+    CHECK(books.newest(0)->packet == 8);
+    CHECK(books.events().size() == (resume == Resume::oldest ? 6 : 0));  // what the ring held
+    CHECK(books.reader().lost() == lost);
+    CHECK(books.poll() == Poll::empty);
+}
+
+TEST_CASE("conflate: a rename to a wanted name gives the newest book at once, one away drops it",
+          "[ring]") {
+    const TemporaryFolder folder;
+    Writer writer = must_create(small_segment(folder.path()));
+    add_instruments(writer);
+    const std::uint32_t room = GENERATE(0U, 1U);
+    ConflatingReader books(must_attach(folder.path()), wanted({"SYM1", "NEW"}),
+                           {.instruments = room});
+    Record in;
+    for (int n = 0; n < 8; ++n) test::publish(writer, in, 1);
+    REQUIRE(books.poll() == Poll::record);
+    CHECK(packets(books.snapshots()) == Numbers{1});
+    writer.rename_instrument(3, "NEW", 4);
+    if (room == 1) {
+        CHECK(books.poll() == Poll::empty);
+        CHECK(books.unheld() == 1);
+    } else {
+        CHECK(books.poll() == Poll::record);
+        CHECK(packets(books.snapshots()) == Numbers{3});
+        CHECK(books.snapshots()[0].from_table());
+    }
+    CHECK(books.poll() == Poll::empty);
+    writer.rename_instrument(1, "GONE", 4);
+    CHECK(books.poll() == (room == 1 ? Poll::record : Poll::empty));  // there is room now
+    CHECK(books.newest(1) == nullptr);
+    REQUIRE(books.newest(3) != nullptr);
+    CHECK(books.newest(3)->packet == 3);
+    CHECK(books.unheld() == 0);
+    for (int n = 0; n < 8; ++n) test::publish(writer, in, 1);
+    CHECK(books.poll() == Poll::record);
+    CHECK(packets(books.snapshots()) == Numbers{11});
+    // And back again: the book that it has now.
+    writer.rename_instrument(1, "SYM1", 4);
+    CHECK(books.poll() == (room == 1 ? Poll::empty : Poll::record));
+    CHECK(books.unheld() == room);
+    if (room == 0) CHECK(packets(books.snapshots()) == Numbers{9});
+    CHECK(books.poll() == Poll::empty);
+}
+
 TEST_CASE("conflate: instruments beyond its room are counted", "[ring]") {
     const TemporaryFolder folder;
     Writer writer = must_create(small_segment(folder.path()));

@@ -21,8 +21,9 @@ class FailoverRig {
 public:
     static constexpr std::uint32_t symbols = 4;
 
-    explicit FailoverRig(std::chrono::microseconds limit = no_limit, std::uint64_t slots = 64)
-        : limit_(limit), slots_(slots) {}
+    explicit FailoverRig(std::chrono::microseconds limit = no_limit, std::uint64_t slots = 64,
+                         std::chrono::microseconds session_limit = no_limit)
+        : limit_(limit), session_limit_(session_limit), slots_(slots) {}
 
     void create(std::size_t s) {
         ring::SegmentOptions options = small_segment(folder_.path());
@@ -39,7 +40,8 @@ public:
     void attach() {
         ring::AttachOptions options;
         options.directory = folder_.path();
-        auto attached = ring::FailoverReader::attach({"a", "b"}, options, {.limit = limit_});
+        auto attached = ring::FailoverReader::attach(
+            {"a", "b"}, options, {.limit = limit_, .session_limit = session_limit_});
         if (!attached) FAIL(attached.error().context);
         reader.emplace(std::move(attached).value());
     }
@@ -169,7 +171,7 @@ private:
     }
 
     TemporaryFolder folder_;
-    std::chrono::microseconds limit_;
+    std::chrono::microseconds limit_, session_limit_;
     std::uint64_t slots_;
 
 public:

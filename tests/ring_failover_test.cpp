@@ -334,3 +334,66 @@ TEST_CASE("failover: names pair rows by channel, symbol and order, over renames"
     CHECK(of_b(2) == y);
     CHECK(names.renames() >= 2);
 }
+
+TEST_CASE("failover: names that are swapped or handed on at once leave each row its number",
+          "[ring]") {
+    const test::TemporaryFolder folder;
+    std::vector<Writer> writers;
+    std::vector<Reader> readers;
+    AttachOptions options;
+    options.directory = folder.path();
+    for (const char* name : {"a", "b"}) {
+        SegmentOptions segment = test::small_segment(folder.path());
+        segment.name = name;
+        writers.push_back(test::must_create(segment));
+        for (const char* symbol : {"X", "Y", "Z", "X"})
+            static_cast<void>(writers.back().add_instrument(symbol, 0, 4));
+        readers.push_back(std::move(Reader::attach(name, options)).value());
+    }
+    detail::FailoverNames names;
+    const auto numbers = [&](std::size_t s) {
+        std::vector<std::uint32_t> all;
+        for (std::uint32_t row = 0; row < 4; ++row) all.push_back(names.number(s, readers[s], row));
+        return all;
+    };
+    const std::vector<std::uint32_t> before = numbers(0);
+    REQUIRE(numbers(1) == before);
+    struct Rename {
+        std::uint32_t row;
+        const char* symbol;
+    };
+    const auto batch = GENERATE(values<std::vector<Rename>>({
+        {{0, "Y"}, {1, "X"}},                  // a swap
+        {{1, "X"}, {0, "Y"}},                  //
+        {{0, "NEW"}, {1, "X"}},                // the first's name goes to the second
+        {{0, "Y"}, {1, "Z"}, {2, "X"}},        // a ring of three
+        {{0, "NEW"}, {3, "OTHER"}, {2, "X"}},  // both that were called X
+    }));
+    for (const std::size_t s : {0U, 1U}) {
+        for (const Rename& rename : batch)
+            writers[s].rename_instrument(rename.row, rename.symbol, 4);
+        CHECK(numbers(s) == before);
+        for (const Rename& rename : batch) {
+            CHECK(names.identity(before[rename.row])->symbol.view() == rename.symbol);
+            CHECK(names.row(s, before[rename.row]) == rename.row);
+        }
+    }
+    // The next lives of the segments find the same numbers.
+    for (const std::size_t s : {0U, 1U}) {
+        names.forget(s);
+        CHECK(numbers(s) == before);
+    }
+    // Which of two rows of one name has gone is known: the next of that name is paired with it.
+    const auto x_again = [&](std::size_t s) {
+        writers[s].rename_instrument(0, "ONE", 4);
+        static_cast<void>(names.number(s, readers[s], 0));
+        const std::uint32_t row = writers[s].add_instrument("ONE", 0, 4);
+        writers[s].rename_instrument(0, "TWO", 4);
+        static_cast<void>(names.number(s, readers[s], 0));
+        const std::uint32_t third = writers[s].add_instrument("ONE", 0, 4);
+        return std::pair(names.number(s, readers[s], row), names.number(s, readers[s], third));
+    };
+    const auto first = x_again(0);
+    CHECK(first.first != first.second);
+    CHECK(x_again(1) == first);
+}

@@ -84,6 +84,22 @@ TEST_CASE("ring: a foreign file, another ABI or byte order, and odd sizes are re
     CHECK(says(error, wrong.says));
 }
 
+TEST_CASE("ring: a quality word that nobody knows is not ready", "[ring][files]") {
+    const TemporaryFolder folder;
+    const Writer writer = must_create(small_segment(folder.path()));
+    const Reader reader = must_attach(folder.path());
+    const std::streamoff word = offsetof(SegmentHeader, quality);
+    poke(writer.path(), word, 1);
+    CHECK(reader.channel_quality(0) == Quality::stale);
+    for (const std::uint32_t unknown : {4U, 255U, 256U, 0xFFFF'FF00U}) {
+        poke(writer.path(), word, unknown);
+        CHECK(reader.channel_quality(0) == Quality::not_ready);
+    }
+    poke(writer.path(), word, 0);
+    poke(writer.path(), word + 4, 1);  // 2^32
+    CHECK(reader.channel_quality(0) == Quality::not_ready);
+}
+
 TEST_CASE("ring: text, a folder, a link and a FIFO under the name are refused", "[ring][files]") {
     const TemporaryFolder folder;
     const std::string path = segment_path(folder.path(), "test");

@@ -1,5 +1,6 @@
 // The folder that segments share: whose files are whose, what a start removes and what it must not
 // touch, whom a segment is given to, and that no name leads out of it.
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -43,6 +44,17 @@ void kill_and_wait(pid_t child) {
     int status = 0;
     REQUIRE(::waitpid(child, &status, 0) == child);
 }
+// What a writer that dies early leaves: the mark of a segment that is being made.
+void half_a_segment(const std::string& path) {
+    const std::array<std::uint32_t, 5> words{0, 0, abi_version, endian_mark, sizeof(SegmentHeader)};
+    std::ofstream file(path, std::ios::binary);
+    file.write(static_cast<const char*>(static_cast<const void*>(words.data())), sizeof(words));
+}
+// As if the file were written so long ago.
+void make_old(const std::string& path, int seconds) {
+    const auto when = std::filesystem::file_time_type::clock::now() - std::chrono::seconds(seconds);
+    std::filesystem::last_write_time(path, when);
+}
 bool exists(const std::string& path) {
     return std::filesystem::exists(std::filesystem::symlink_status(path));
 }
@@ -61,11 +73,19 @@ TEST_CASE("ring: a start removes what died in the folder and nothing else", "[ri
     { const Writer closed = must_create(named(folder.path(), "closed")); }
     const pid_t living = start_holder(folder.path(), "living");
     const std::vector<std::string> kept{
-        "wirebook.closed",      "wirebook.living", "wirebook.foreign",
-        ".wirebook.other~held", ".wirebook.x~12a", "wirebook.killed.txt~1",
-        ".wirebook.~1",         "something",       "wirebook."};
+        "wirebook.closed", "wirebook.living",       "wirebook.foreign", ".wirebook.other~held",
+        ".wirebook.x~12a", "wirebook.killed.txt~1", ".wirebook.~1",     "something",
+        "wirebook.",       ".wirebook.x~1",         ".wirebook.x~2.1",  ".wirebook.young~1"};
     for (const std::string& name : kept)
         if (!exists(at + name)) std::ofstream(at + name) << "not a segment";
+    std::filesystem::resize_file(at + ".wirebook.young~1", 0);
+    for (const char* pipe : {".wirebook.pipe~1", "wirebook.pipe", "wirebook.x~reader.1.0"})
+        REQUIRE(::mkfifo((at + pipe).c_str(), 0600) == 0);
+    half_a_segment(at + "half");
+    for (const char* link : {".wirebook.link~1", "wirebook.link"})
+        std::filesystem::create_symlink(at + "half", at + link);
+    // Of the size of a position, and of no reader's content.
+    std::ofstream(at + "wirebook.x~reader.2.0") << std::string(position_file_bytes, 'x');
     // A temporary file that somebody is filling.
     const std::string filling = at + ".wirebook.filling~1";
     const File held(::open(filling.c_str(), O_RDWR | O_CREAT, 0600));
@@ -75,7 +95,9 @@ TEST_CASE("ring: a start removes what died in the folder and nothing else", "[ri
     kill_and_wait(start_holder(folder.path(), "killed"));
     REQUIRE(exists(at + "wirebook.killed"));
     for (const char* stale : {".wirebook.test~999999", ".wirebook.other~999999.7"})
-        std::ofstream(at + stale) << "half a segment";
+        half_a_segment(at + stale);
+    std::ofstream(at + ".wirebook.empty~1");
+    make_old(at + ".wirebook.empty~1", 100);
 
     const Writer writer = must_create(small_segment(folder.path()));
     CHECK(writer.notice().find("removed what dead writers left: ") != std::string::npos);
@@ -83,6 +105,12 @@ TEST_CASE("ring: a start removes what died in the folder and nothing else", "[ri
     CHECK_FALSE(exists(at + "wirebook.killed"));
     CHECK_FALSE(exists(at + ".wirebook.test~999999"));
     CHECK_FALSE(exists(at + ".wirebook.other~999999.7"));
+    CHECK_FALSE(exists(at + ".wirebook.empty~1"));
+    for (const char* foreign :
+         {".wirebook.pipe~1", "wirebook.pipe", "wirebook.x~reader.1.0", "half", ".wirebook.link~1",
+          "wirebook.link", "wirebook.x~reader.2.0"})
+        CHECK(exists(at + foreign));
+    CHECK_FALSE(exists(at + ".wirebook~lock"));
     CHECK(exists(filling));
     for (const std::string& name : kept) CHECK(exists(at + name));
     AttachOptions options;
@@ -115,7 +143,7 @@ TEST_CASE("ring: starts at the same time clean up once and spare each other", "[
     const TemporaryFolder folder;
     for (int round = 0; round < 20; ++round) {
         for (const char* name : {"a", "b"}) kill_and_wait(start_holder(folder.path(), name));
-        std::ofstream(folder.path() + "/.wirebook.c~999999") << "half a segment";
+        half_a_segment(folder.path() + "/.wirebook.c~999999");
         std::array<pid_t, 3> children{};
         for (std::size_t i = 0; i < children.size(); ++i) {
             children[i] = ::fork();
@@ -150,14 +178,39 @@ TEST_CASE("ring: a temporary name that is taken does not keep a writer from star
     CHECK(must_attach(folder.path()).writer_alive());
 }
 
-TEST_CASE("ring: a link under a segment's name is replaced and not followed", "[ring][folder]") {
+TEST_CASE("ring: what is no segment under a segment's name is an error, and stays",
+          "[ring][folder]") {
     const TemporaryFolder folder;
+    const std::string path = segment_path(folder.path(), "test");
     const std::string victim = folder.path() + "/victim";
-    std::ofstream(victim) << "precious";
-    std::filesystem::create_symlink(victim, segment_path(folder.path(), "test"));
+    { const Writer closed = must_create(named(folder.path(), "victim")); }
+    std::filesystem::rename(segment_path(folder.path(), "victim"), victim);
+    const auto refused = [&] {
+        const auto writer = Writer::create(small_segment(folder.path()));
+        REQUIRE_FALSE(writer.ok());
+        CHECK(writer.error().code == EEXIST);
+        CHECK(writer.error().context.find(path) != std::string::npos);
+        CHECK(exists(path));
+        CHECK_FALSE(exists(folder.path() + "/.wirebook.test~" + std::to_string(::getpid())));
+        std::filesystem::remove(path);
+    };
+    std::filesystem::create_symlink(victim, path);  // even of a segment
+    refused();
+    CHECK(exists(victim));
+    std::filesystem::create_symlink("/nowhere", path);
+    refused();
+    REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+    refused();
+    std::filesystem::create_directory(path);
+    refused();
+    std::ofstream(path) << "precious, and longer than the beginning of a header";
+    refused();
+    std::ofstream(path) << "";
+    refused();
+    // A segment of another release, and one that was cut, are ours.
+    std::filesystem::rename(victim, path);
+    std::filesystem::resize_file(path, 100);
     const Writer writer = must_create(small_segment(folder.path()));
-    CHECK(std::filesystem::file_size(victim) == 8);
-    CHECK_FALSE(std::filesystem::is_symlink(writer.path()));
     CHECK(must_attach(folder.path()).writer_alive());
 }
 
@@ -252,4 +305,118 @@ TEST_CASE("ring: a reader cannot pass for a writer", "[ring][folder]") {
     options.live_only = false;
     CHECK_FALSE(must_attach(folder.path(), options).writer_alive());
     CHECK(Writer::create(small_segment(folder.path())).ok());
+}
+
+namespace {
+
+// A child that holds the folder's lock as a start does, until it is killed.
+pid_t start_lock_holder(const std::string& folder) {
+    const std::string path = folder + "/.wirebook~lock";
+    const pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        const File file(::open(path.c_str(), O_RDWR | O_CREAT, 0600));
+        if (!take_life_lock(file.get())) std::_Exit(3);
+        const std::string text = std::to_string(::getpid()) + "\n";
+        if (::write(file.get(), text.data(), text.size()) < 0) std::_Exit(4);
+        for (;;) ::pause();
+    }
+    const auto held = [&] {
+        const File file(::open(path.c_str(), O_RDONLY));
+        return file.open() && life_lock_held(file.get()) && std::filesystem::file_size(path) > 0;
+    };
+    while (!held()) ::usleep(1000);
+    return child;
+}
+
+}  // namespace
+
+TEST_CASE("ring: a start that finds the folder locked ends with the holder's pid",
+          "[ring][folder]") {
+    const TemporaryFolder folder;
+    const pid_t child = start_lock_holder(folder.path());
+    ::kill(child, SIGSTOP);
+    const auto writer = Writer::create(small_segment(folder.path()));
+    REQUIRE_FALSE(writer.ok());
+    CHECK(writer.error().code == EBUSY);
+    INFO(writer.error().context);
+    CHECK(writer.error().context.find("process " + std::to_string(child) + " ") !=
+          std::string::npos);
+    CHECK(writer.error().context.find(folder.path() + "/.wirebook~lock") != std::string::npos);
+    kill_and_wait(child);
+    // What it left is taken over, and goes.
+    CHECK(exists(folder.path() + "/.wirebook~lock"));
+    CHECK(Writer::create(small_segment(folder.path())).ok());
+    CHECK_FALSE(exists(folder.path() + "/.wirebook~lock"));
+}
+
+TEST_CASE("ring: who may only read the folder cannot keep a writer from starting",
+          "[ring][folder]") {
+    const TemporaryFolder folder;
+    const File directory(::open(folder.path().c_str(), O_RDONLY | O_DIRECTORY));
+    REQUIRE(::flock(directory.get(), LOCK_EX | LOCK_NB) == 0);
+    CHECK(Writer::create(small_segment(folder.path())).ok());
+    // Nor by a read lock on a lock file that was left.
+    const std::string path = folder.path() + "/.wirebook~lock";
+    std::ofstream(path) << "12345\n";
+    const File reader(::open(path.c_str(), O_RDONLY));
+    CHECK_FALSE(take_life_lock(reader.get()));
+    CHECK(Writer::create(small_segment(folder.path())).ok());
+}
+
+TEST_CASE("ring: a lock file that is none of ours is an error, and stays", "[ring][folder]") {
+    const TemporaryFolder folder;
+    const std::string path = folder.path() + "/.wirebook~lock";
+    const auto refused = [&] {
+        const auto writer = Writer::create(small_segment(folder.path()));
+        REQUIRE_FALSE(writer.ok());
+        INFO(writer.error().context);
+        CHECK(writer.error().code == EEXIST);
+        CHECK(writer.error().context.find(path) != std::string::npos);
+        CHECK(exists(path));
+        std::filesystem::remove(path);
+    };
+    for (const char* text :
+         {"no pid\n", "12", "1 2\n", "123\n123\n", "99999999999999999999999\n"}) {
+        std::ofstream(path) << text;
+        refused();
+    }
+    std::ofstream(path) << std::string(100, '1') << '\n';
+    refused();
+    std::filesystem::create_symlink(folder.path() + "/nothing", path);
+    refused();
+    CHECK_FALSE(exists(folder.path() + "/nothing"));
+    REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+    refused();
+    std::filesystem::create_directory(path);
+    refused();
+}
+
+TEST_CASE("ring: the folder's lock is for all who may write the folder", "[ring][folder]") {
+    if (::geteuid() != 0) {
+        WARN("skipped: needs root, to give it up");
+        return;
+    }
+    const TemporaryFolder folder;
+    REQUIRE(::chmod(folder.path().c_str(), 01777) == 0);
+    std::array<pid_t, 4> children{};
+    for (std::size_t i = 0; i < children.size(); ++i) {
+        children[i] = ::fork();
+        REQUIRE(children[i] >= 0);
+        if (children[i] != 0) continue;
+        const auto user = static_cast<uid_t>(50'000 + i % 2);
+        if (::setgid(user) != 0 || ::setuid(user) != 0) std::_Exit(9);
+        for (int round = 0; round < 30; ++round) {
+            const auto writer = Writer::create(named(folder.path(), "w" + std::to_string(i)));
+            if (!writer) std::_Exit(writer.error().code);
+        }
+        std::_Exit(0);
+    }
+    for (const pid_t child : children) {
+        int status = 0;
+        REQUIRE(::waitpid(child, &status, 0) == child);
+        REQUIRE(WIFEXITED(status));
+        CHECK(WEXITSTATUS(status) == 0);
+    }
+    CHECK_FALSE(exists(folder.path() + "/.wirebook~lock"));
 }

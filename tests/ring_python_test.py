@@ -8,6 +8,7 @@ import decimal
 import json
 import platform
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -36,8 +37,9 @@ def event_of(record):
              if name not in SHOWN_ELSEWHERE.get(record.kind, ())}
     if record.kind == 'trade':
         event['resting'] = SIDES[event['resting']]
-    if record.kind == 'session':  # IEX's is no text; tail shows it to its first zero
-        event['session'] = event['session'].split('\0')[0]
+    if record.kind == 'session' and event['session'][1:2] == '\x80':  # IEX's: numbers
+        _, channel, session = struct.unpack_from('<HII', event['session'].ljust(16, '\0').encode('latin-1'))
+        event['session'] = f'{channel}/{session}'
     if record.kind == 'quality':
         event = {name: ring_reader.QUALITIES[value] for name, value in event.items()}
     if record.kind == 'order':

@@ -1,4 +1,5 @@
 // Patterns, subscriptions, readers that go over to the next writer by themselves, visitors.
+#include <clocale>
 #include <string>
 
 #include "ring_fixture.hpp"
@@ -65,20 +66,52 @@ TEST_CASE("ring: patterns match whole symbols as the shell's do", "[ring]") {
         {"X\\[", "X[", true},
         {"**?", "ab", true},
         {"a?c", "abc", true},
-        {"", "", true},
+        {"", "", false},
         {"", "X", false},
         {"[A", "A", false},
+        {"[A", "[A", true},
+        {"A[!", "A[!", true},
         {"A\\", "A", false},
+        {"A\\\\", "A\\", true},
+        {"[\\]]", "]", true},
+        {"[\\]]", "\\]", false},
+        {"[^A]", "A", false},
+        {"[^A]", "B", true},
+        {"[^A]", "^", true},
+        {"[A^]", "^", true},
+        {"[z-a]", "b", false},
+        {"[z-a]", "z", false},
+        {"[[:upper:]]?", "AB", true},
+        {"[[:upper:]]?", "aB", false},
+        {"[[:digit:]X]", "7", true},
+        {"[![:digit:]]", "7", false},
+        {"[a-z]", "B", false},
+        {"*.*", ".A", true},
+        {"A/B", "A/B", true},
+        {"*", "A/B", true},
         {"7203.*", "7203.DAYX", true},
     }));
     INFO(c.pattern << " and " << c.text);
-    CHECK(matches_pattern(c.pattern, c.text) == c.matches);
+    CHECK(matches_pattern(c.pattern, Symbol(c.text)) == c.matches);
+}
+
+TEST_CASE("ring: patterns do not depend on the program's locale", "[ring]") {
+    const char* const before = std::setlocale(LC_ALL, "C.UTF-8");
+    const char invalid[] = {'A', '\xFF', 'B', '\0'};  // no UTF-8
+    CHECK(matches_pattern("A?B", Symbol(invalid)));
+    CHECK(matches_pattern("[A-Z]*", Symbol(invalid)));
+    CHECK_FALSE(matches_pattern("[A-Z]*", Symbol("a")));
+    if (before != nullptr) CHECK(std::setlocale(LC_ALL, "C") != nullptr);
+    CHECK(matches_pattern("????????????????", Symbol("ABCDEFGHIJKLMNOP")));
 }
 
 TEST_CASE("ring: a faulty pattern is refused and named", "[ring]") {
     CHECK(pattern_fault("[A-Z]*") == nullptr);
     CHECK(std::string(pattern_fault("")) == "is empty");
-    for (const char* pattern : {"", "[", "A[!", "[]", "X[a-", "A\\"}) {
+    CHECK(pattern_fault("A[") == nullptr);  // itself, as POSIX has it
+    CHECK(pattern_fault("A\\\\") == nullptr);
+    CHECK(pattern_fault(std::string_view("A\0B", 3)) != nullptr);
+    for (const char* pattern : {"", "\\", "A\\", "A\\\\\\"}) {
         const auto made = Subscription::make({.symbols = {"GOOD", pattern}});
         REQUIRE_FALSE(made.ok());
         CHECK(made.error().code == EINVAL);

@@ -137,6 +137,12 @@ std::string session_text(const ring::SessionEvent& event) {
     return {id.data(), id.size()};
 }
 
+void append_session(Details& details, const ring::SessionEvent& session) {
+    const std::string text = session_text(session);
+    details.text("session", text);
+    details.number("next_sequence", session.next_sequence);
+}
+
 void append_auction(Details& details, const ring::AuctionEvent& auction, unsigned places) {
     details.price("reference", auction.reference_price, places);
     details.price("indicative", auction.indicative_price, places);
@@ -231,12 +237,8 @@ void append_event(Details& details, const ring::Record& record, unsigned places)
             details.number("last", gap.last);
             return details.number("lines", gap.lines);
         }
-        case ring::RecordKind::session: {
-            const auto session = record.event<ring::SessionEvent>();
-            const std::string text = session_text(session);
-            details.text("session", text);
-            return details.number("next_sequence", session.next_sequence);
-        }
+        case ring::RecordKind::session:
+            return append_session(details, record.event<ring::SessionEvent>());
         case ring::RecordKind::quality: {
             const auto quality = record.event<ring::QualityEvent>();
             details.text("before", name_of(quality.before));

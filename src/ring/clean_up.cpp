@@ -15,22 +15,45 @@ bool is_temporary_file(std::string_view file) {
            file.find_first_not_of("0123456789.", tilde + 1) == file.npos;
 }
 
-bool is_stale_temporary(const std::string& path) {
+bool remove_stale_temporary(const std::string& path) {
     struct stat status {};
     const File file = detail::open_regular(path, status);
-    return file.open() && status.st_uid == ::geteuid() && !life_lock_held(file.get());
+    if (!file.open() || status.st_uid != ::geteuid()) return false;
+    const bool ours = holds_segment(file.get()) || detail::is_old_and_empty(status);
+    return ours && remove_if_dead(file.get(), path);
 }
 
 // Closed segments stay: their last books are kept until their name is used again.
-bool is_stale_segment(const std::string& path) {
+bool remove_stale_segment(const std::string& path) {
     if (split_segment_path(path).name.empty()) return false;
     const auto mapped = map_segment(path);
-    if (!mapped || detail::has_live_writer(mapped.value())) return false;
-    return mapped.value().header().state.load(std::memory_order_acquire) ==
-           static_cast<std::uint64_t>(SegmentState::running);
+    if (!mapped) return false;
+    const auto state = mapped.value().header().state.load(std::memory_order_acquire);
+    return state == static_cast<std::uint64_t>(SegmentState::running) &&
+           remove_if_dead(mapped.value().file.get(), path);
 }
 
 }  // namespace
+
+void mark_segment(int descriptor) {
+    const std::array<std::uint32_t, 5> words{0, 0, abi_version, endian_mark, sizeof(SegmentHeader)};
+    if (::pwrite(descriptor, words.data(), sizeof(words), 0) < 0) return;  // hugetlbfs
+}
+
+void mark_segment(SegmentHeader& header) {
+    header.abi = abi_version;
+    header.endian = endian_mark;
+    header.header_bytes = sizeof(SegmentHeader);
+}
+
+bool holds_segment(int descriptor) {
+    std::array<std::uint32_t, 5> words{};  // as SegmentHeader begins
+    const auto bytes = static_cast<ssize_t>(sizeof(words));
+    if (::pread(descriptor, words.data(), sizeof(words), 0) != bytes) return false;
+    const std::uint64_t magic = std::uint64_t{words[1]} << 32U | words[0];
+    return magic == segment_magic ||
+           (magic == 0 && words[3] == endian_mark && words[4] == sizeof(SegmentHeader));
+}
 
 std::vector<std::string> remove_stale_files(const std::string& directory, const std::string& keep) {
     std::vector<std::string> files, removed;
@@ -46,9 +69,8 @@ std::vector<std::string> remove_stale_files(const std::string& directory, const 
             detail::remove_dead_position(path);
             continue;  // readers come and go: nothing to speak of
         }
-        const bool stale =
-            is_temporary_file(file) ? is_stale_temporary(path) : is_stale_segment(path);
-        if (stale && ::unlink(path.c_str()) == 0) removed.push_back(file);
+        if (is_temporary_file(file) ? remove_stale_temporary(path) : remove_stale_segment(path))
+            removed.push_back(file);
     }
     return removed;
 }

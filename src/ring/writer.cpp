@@ -1,7 +1,7 @@
 // Making a segment: choosing its folder, refusing a name that somebody writes, building the file
 // under a temporary name, and giving it its own. Cold; runs once, before the first packet.
 //
-// Two writers that start at once are told apart by a lock on the folder, held while starting.
+// Two writers that start at once are told apart by the folder's lock, held while starting.
 #include "wirebook/ring/writer.hpp"
 
 #include <sys/file.h>
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "clean_up.hpp"
+#include "folder_lock.hpp"
 #include "wirebook/ring/position.hpp"
 
 namespace wirebook::ring {
@@ -72,6 +73,11 @@ public:
     }
 
 private:
+    struct OldFile {
+        std::string path;
+        File file;
+    };
+
     [[nodiscard]] bool chosen_folder() const { return !options_.directory.empty(); }
 
     [[nodiscard]] std::vector<std::string> wanted_directories() const {
@@ -83,36 +89,40 @@ private:
         return chosen_folder() ? wanted_directories() : default_directories();
     }
 
-    // Held until the builder goes. A mount of hugetlbfs that we may not read is left alone.
+    // Held until the builder goes. A mount of hugetlbfs that we may not write is left alone.
     std::optional<Error> lock_folder(const std::string& folder) {
-        File descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        const bool needed = chosen_folder() || folder == shared_memory_directory;
+        const File descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
         if (!descriptor.open()) {
-            const bool needed = chosen_folder() || folder == shared_memory_directory;
             if (!needed) return std::nullopt;
             return system_error("open folder " + folder, errno);
         }
-        for (int attempt = 0; attempt < 200; ++attempt) {
-            if (::flock(descriptor.get(), LOCK_EX | LOCK_NB) == 0) {
-                folders_.push_back(std::move(descriptor));
-                locked_.push_back(folder);
-                return std::nullopt;
-            }
-            if (errno != EWOULDBLOCK) return system_error("flock folder " + folder, errno);
-            const timespec ten_ms{0, 10'000'000};
-            ::nanosleep(&ten_ms, nullptr);
+        Result<FolderLock> lock = FolderLock::take(folder);
+        if (lock) {
+            locks_.push_back(std::move(lock).value());
+            locked_.push_back(folder);
+            return std::nullopt;
         }
-        return Error{EBUSY, "segment '" + options_.name + "': another process holds the lock on " +
-                                folder + " since 2 s: a writer that starts?"};
+        const int code = lock.error().code;
+        if (!needed && (code == EACCES || code == EPERM || code == EROFS)) return std::nullopt;
+        return Error{code, "segment '" + options_.name + "': " + lock.error().context};
     }
 
-    // An Error if the file of our name in `directory` has a living writer.
+    // An Error if the file of our name in `directory` has a living writer, or is no segment.
     std::optional<Error> look_at_old(const std::string& directory) {
         const std::string path = segment_path(directory, options_.name);
-        const File old(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-        if (!old.open()) {
-            if (errno == ENOENT || errno == ELOOP) return std::nullopt;
-            return system_error("open " + path, errno);
+        struct stat status {};
+        if (::lstat(path.c_str(), &status) != 0) {
+            if (errno == ENOENT) return std::nullopt;
+            return system_error("look at " + path, errno);
         }
+        File old = detail::open_regular(path, status);
+        const int code = errno;
+        if (!old.open() && S_ISREG(status.st_mode)) return system_error("open " + path, code);
+        if (!old.open() || !holds_segment(old.get()))
+            return Error{EEXIST, "segment '" + options_.name + "': " + path +
+                                     " is there and is no segment: look what it is, and move it or "
+                                     "choose another name"};
         const bool alive = life_lock_held(old.get());
         std::string who = "another process";
         if (auto mapped = map_segment(path)) {
@@ -123,7 +133,7 @@ private:
         if (alive)
             return Error{EBUSY, "segment '" + options_.name + "' is being written by " + who +
                                     " (" + path + "): stop it or choose another name"};
-        old_paths_.push_back(path);
+        old_.push_back({path, std::move(old)});
         return std::nullopt;
     }
 
@@ -168,14 +178,28 @@ private:
         // Both: readers in other languages ask for the first (docs/ring.md).
         if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0 || !take_life_lock(file_.get()))
             return system_error("lock " + path, errno);
+        mark_segment(file_.get());
         if (auto error = allocate(path)) return error;
         fill_header();
         if (auto error = set_access(path)) return error;
         pages_.at<SegmentHeader>(0)->magic.store(segment_magic, std::memory_order_release);
         const std::string final_path = segment_path(directory, options_.name);
-        if (::rename(path.c_str(), final_path.c_str()) != 0)
+        if (!rename_to(final_path))
             return system_error("rename " + path + " to " + final_path, errno);
         return std::nullopt;
+    }
+    // Replaces the file that was looked at, and no other.
+    [[nodiscard]] bool rename_to(const std::string& final_path) const {
+        const auto old = std::find_if(old_.begin(), old_.end(), [&](const OldFile& file) {
+            return file.path == final_path && is_named(file.file.get(), file.path);
+        });
+        const bool replaces = old != old_.end() && take_death_lock(old->file.get());
+        const char* const from = temporary_.c_str();
+        const char* const to = final_path.c_str();
+        if (replaces) return ::rename(from, to) == 0;
+        if (::renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return true;
+        // A file system that knows no such rename.
+        return errno == EINVAL && ::access(to, F_OK) != 0 && ::rename(from, to) == 0;
     }
 
     // Every page is allocated, mapped and touched: no fault and no SIGBUS later.
@@ -202,6 +226,7 @@ private:
                             file_.get(), 0);
         if (base == MAP_FAILED) return system_error("map " + what, errno);
         pages_ = Pages(base, bytes_);
+        mark_segment(*pages_.at<SegmentHeader>(0));
         for (std::uint64_t at = 0; at < bytes_; at += page_bytes_)
             pages_.at<Word>(at)->store(0, std::memory_order_relaxed);
         return std::nullopt;
@@ -209,9 +234,6 @@ private:
 
     void fill_header() const {
         SegmentHeader& h = *pages_.at<SegmentHeader>(0);
-        h.abi = abi_version;
-        h.endian = endian_mark;
-        h.header_bytes = sizeof(SegmentHeader);
         h.instrument_bytes = sizeof(InstrumentRow);
         h.record_head = record_head_bytes;
         h.slot_bytes = static_cast<std::uint32_t>(layout_.slot_bytes);
@@ -240,8 +262,9 @@ private:
     Result<Writer> finish(const std::string& directory) {
         Writer writer;
         writer.path_ = segment_path(directory, options_.name);
-        for (const std::string& old : old_paths_)
-            if (old != writer.path_) ::unlink(old.c_str());
+        for (const OldFile& old : old_)
+            if (old.path != writer.path_)
+                static_cast<void>(remove_if_dead(old.file.get(), old.path));
         writer.notice_ = "segment '" + options_.name + "': " + writer.path_ + ", " +
                          megabytes(bytes_) + ", pages of " + std::to_string(page_bytes_ / 1024) +
                          " KiB";
@@ -264,12 +287,12 @@ private:
     const SegmentOptions& options_;
     Layout layout_;
     File file_;
-    std::vector<File> folders_;  // with the locks on locked_
-    std::vector<std::string> locked_;
+    std::vector<FolderLock> locks_;
+    std::vector<std::string> locked_;  // the folders that they are of
     Pages pages_;
     std::string temporary_;
     std::string reasons_, removed_;
-    std::vector<std::string> old_paths_;
+    std::vector<OldFile> old_;
     std::uint64_t old_epoch_ = 0, bytes_ = 0, page_bytes_ = 4096;
     bool hugetlb_ = false;
 };

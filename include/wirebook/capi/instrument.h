@@ -16,7 +16,7 @@ struct wirebook_identity {
     uint16_t channel;
     uint8_t price_places;      // of the venue's own prices, for showing them
     int8_t currency_exponent;  // unit of the record's prices: -9
-    uint32_t venue;            // as configured; 0: not said
+    uint32_t venue;            // 1 Nasdaq, 2 Japannext, 3 IEX; 0: not said
     uint64_t round_lot;        // 0: not known
     uint64_t reserved[3];
 };

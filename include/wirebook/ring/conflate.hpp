@@ -19,9 +19,15 @@
 //   empty          nothing was there
 //   lapped         records were lost (reader().lost() is exact) behind what this poll took; the
 //                  next one begins with the table, where an instrument counts as changed if its
-//                  snapshot is not the one that was given last
+//                  snapshot is not the one that was given last. So it is whatever
+//                  AttachOptions::resume says: books that missed a change would stay wrong. With
+//                  Resume::oldest the events that the ring still holds follow: the books are ahead
+//                  of them
 //   writer_closed, writer_dead   nothing was taken, and the writer has gone
 //   reattached     nothing was taken; what is held was forgotten, indices are the next writer's
+//
+// An instrument that is renamed to a wanted name gives its newest snapshot with the next poll; of
+// one whose name is not wanted any more nothing is held from the next poll on.
 //
 // No allocation after construction but in reattached. events() holds at most
 // ConflateOptions::events: a poll ends before it would overflow, nothing is dropped.
@@ -103,6 +109,7 @@ public:
         events_.clear();
         changed_.clear();
         drain_ += 1;
+        if (reader_.renames() != renames_) look_at_names();
         const Poll polled = drain();
         // Up to here changed_ has instruments: their records move as newer ones come.
         for (std::uint32_t& changed : changed_) changed = held_[changed];
@@ -150,6 +157,28 @@ private:
         changed_.reserve(room_);
         holding_ = unheld_ = 0;
         most_reads_ = reader_.header().slots + capacity;
+        renames_ = reader_.renames();
+    }
+    // Rows were renamed: at the beginning of a poll, so that changed_ is empty.
+    void look_at_names() noexcept {
+        renames_ = reader_.renames();
+        subscription_.refresh(reader_);
+        for (std::uint32_t i = 0; i < held_.size(); ++i)
+            if (!subscription_.contains(i)) drop(i);
+        for (const std::uint32_t i : subscription_.instruments()) {
+            if (held_[i] == no_room && holding_ < room_) drop(i);
+            if (held_[i] == nowhere && reader_.latest(i, records_[spare_]) == Latest::ok) take();
+        }
+    }
+    void drop(std::uint32_t instrument) noexcept {
+        Place& place = held_[instrument];
+        if (place == no_room) unheld_ -= 1;
+        if (place < records_.size()) {
+            free_.push_back(place);
+            holding_ -= 1;
+        }
+        place = nowhere;
+        changed_in_[instrument] = 0;
     }
     [[nodiscard]] Poll drain() noexcept {
         // Bounded: it ends also against a writer that is as fast as we are.
@@ -161,6 +190,7 @@ private:
                 continue;
             }
             if (polled == Poll::reattached) begin();
+            if (polled == Poll::lapped) reader_.read_table();
             if (polled == Poll::lapped || polled == Poll::reattached) return polled;
             return events_.empty() && changed_.empty() ? polled : Poll::record;
         }
@@ -179,8 +209,8 @@ private:
         Place& place = held_[instrument];
         if (place == no_room) return;
         if (place == nowhere && !make_room(place)) return;
-        // A table after a lap brings what was given before.
-        if (changed_in_[instrument] != 0 && records_[place].sequence == record.sequence) return;
+        // A table brings what was given before, and what the ring brings once more.
+        if (changed_in_[instrument] != 0 && records_[place].sequence >= record.sequence) return;
         std::swap(place, spare_);
         if (changed_in_[instrument] != drain_) changed_.push_back(instrument);
         changed_in_[instrument] = drain_;
@@ -212,6 +242,7 @@ private:
     std::vector<std::uint64_t> changed_in_;  // by instrument: the poll; 0 never
     std::uint64_t drain_ = 0;                // number of this poll, from 1
     std::uint64_t most_reads_ = 0;
+    std::uint64_t renames_ = 0;  // of the names that were looked at
     std::uint32_t room_ = 0, holding_ = 0, unheld_ = 0;
 };
 

@@ -9,7 +9,9 @@
 // leader has not given yet wait in the other's ring. A record is known by its channel, its session
 // and the sequence in its packet's header (feed_sequence). The other takes the lead
 //   F1  when a record of it has waited for FailoverOptions::limit, and the leader's ring is empty:
-//       the leader hangs, is behind, or never got it;
+//       the leader hangs, is behind, or never got it. Where the record is of a session that the
+//       leader has not come to (a stray packet opens one, too) the leader must besides have
+//       published nothing in the channel, or not have beaten, for as long;
 //   F2  at once when the leader has closed or died and all of it was read, or has lapped us;
 //   F3  at once when the leader gives messages up (its gap event), or goes over to a new session
 //       before the other, if the other beats (its heartbeat is younger than the limit) and its
@@ -17,7 +19,15 @@
 //       comes by F1 if the other has nothing. A gap that both have is given once: the one that
 //       ends first, from where records were given (which may be inside the last given packet);
 //   F4  between packets, when the leader's channel is of worse quality than the other's, and the
-//       other beats and has come as far.
+//       other beats and has come as far in the same session;
+//   F5  when FailoverOptions::session_limit after the stream went over to a new session, and after
+//       its first record since then, it still is in the session before: the change was wrong.
+//       What it has published meanwhile has waited and is given. (Else it has only been late, and
+//       what it still had of the old session is left out.)
+// Where the lead goes to a session and not by its event (F5, and F1 or F2 after it) that is told:
+// breaks() grows, poll says `lapped`, a session event is made up, and the leader's table comes. So
+// while either handler publishes there is no silence for longer than the limits. Which of two
+// sessions that both go on is the channel's is not known to us: the older one leads.
 // Within a packet of which the old leader gave a part, records are paired one by one: snapshots by
 // instrument, events by all that the feed said.
 //
@@ -27,6 +37,8 @@
 //   * where they got messages in different packets (retransmission), and the lead changes just
 //     there, snapshots of those packets may come twice or less often; the book behind is right;
 //   * of packets without a sequence (MoldUDP64 sequence 0) only the leader's records are given;
+//   * of what comes after a handler has changed the session alone, and back, some may come twice;
+//     of handlers that were in different sessions when we attached neither knows it;
 //   * quality events are the leader's; where the new leader's quality differs one is made up (its
 //     sequence is 0). Stamps, `packet`, `line` and `sequence` are those of the handler that gave
 //     the record; its last_of_packet may be missing where the lead changed within the packet;
@@ -57,7 +69,8 @@
 namespace wirebook::ring {
 
 struct FailoverOptions {
-    std::chrono::microseconds limit{10'000};
+    std::chrono::microseconds limit{10'000};          // F1, F3
+    std::chrono::microseconds session_limit{10'000};  // F5
 };
 
 class FailoverReader {
@@ -113,9 +126,11 @@ public:
     }
 
     // Records that the leading ring overwrote before they were read, and the other did not have;
-    // where that is not known, all that the ring overwrote.
+    // where that is not known, all that the ring overwrote. Also what waited for the lead to change
+    // and was overwritten before it did.
     [[nodiscard]] std::uint64_t lost() const noexcept { return core_.lost; }
-    // How often a handler took the lead that was attached too late to know that nothing is missing.
+    // How often a handler took the lead that was attached too late to know that nothing is missing,
+    // or was in another session (F5).
     [[nodiscard]] std::uint64_t breaks() const noexcept { return core_.breaks; }
     // How often the lead changed, over all channels.
     [[nodiscard]] std::uint64_t switches() const noexcept { return core_.switches; }
@@ -182,6 +197,7 @@ private:
         source.begin();
         const TscClock& clock = source.reader->clock();
         core_.limit_ticks = clock.ticks_from_ns(options_.limit.count() * 1000);
+        core_.session_limit_ticks = clock.ticks_from_ns(options_.session_limit.count() * 1000);
         look_ticks_ = clock.ticks_from_ns(100'000'000);
         return Ok{};
     }

@@ -1,4 +1,4 @@
-// The rules of failover.hpp (F1 to F4): which handler's record is given next, and when the lead of
+// The rules of failover.hpp (F1 to F5): which handler's record is given next, and when the lead of
 // a channel changes. Includes only the standard library and core. One thread.
 #pragma once
 
@@ -30,21 +30,22 @@ public:
         if (!sources[1 - s].gone) return false;
         for (std::size_t c = 0; c < max_channels; ++c) {
             streams[c].sessions.emplace_back();
-            channel(1 - s, c).waiting.clear();
+            channel(1 - s, c).forget_waiting();
             begin_stream(c, s, static_cast<std::uint32_t>(streams[c].sessions.size() - 1));
         }
-        backlog = quality_due = 0;
+        backlog = session_due = quality_due = 0;
         lapped_due = false;
         return true;
     }
 
     // Something is to be given before the rings are read: serve() does.
     [[nodiscard]] bool is_due() const noexcept {
-        return lapped_due ||
-               (quality_due | backlog | sources[0].table_channels | sources[1].table_channels) != 0;
+        return lapped_due || (session_due | quality_due | backlog | sources[0].table_channels |
+                              sources[1].table_channels) != 0;
     }
     [[nodiscard]] Poll serve(Record& out) {
         if (std::exchange(lapped_due, false)) return Poll::lapped;
+        if (session_due != 0) return tell_session(out);
         if (quality_due != 0) return tell_quality(out);
         for (std::size_t s = 0; s < source_count; ++s)
             if (sources[s].table_channels != 0 && give_table(s, out)) return Poll::record;
@@ -56,6 +57,7 @@ public:
         const std::size_t c = record.channel;
         if (c >= max_channels) return false;
         used |= bit(c);
+        channel(s, c).reads += 1;
         const StreamPlace place = read_place(s, record);
         if (streams[c].leader == s && channel(s, c).waiting.empty()) {
             const std::uint64_t now = has_rules(record) ? rdtsc() : 0;
@@ -76,10 +78,13 @@ public:
             source.reader->lost() - std::exchange(source.lost, source.reader->lost());
         bool hurt = false;
         for_each_bit(used, [&](std::size_t c) {
-            channel(s, c).waiting.clear();
+            channel(s, c).forget_waiting();
             channel(s, c).joined = false;
             if (streams[c].leader != s) return;
-            if (has_more(1 - s, c) && channel(1 - s, c).joined) return take_over(c, 1 - s);
+            const FailoverSource::Channel& other = channel(1 - s, c);
+            if (has_more(1 - s, c) && other.joined &&
+                other.session_here() == streams[c].next.session)
+                return take_over(c, 1 - s);
             hurt = true;
             streams[c].open = false;
             streams[c].follows = true;
@@ -103,16 +108,15 @@ public:
             }
         }
     }
-    // F1, F2 and F4, while both rings are empty.
+    // F1, F2, F4 and F5, while both rings are empty.
     void look_at_limits() {
         const std::uint64_t now = rdtsc();
         for_each_bit(used, [&](std::size_t c) {
             const std::size_t other = 1 - streams[c].leader;
             trim(other, c);
-            const WaitingList& waiting = channel(other, c).waiting;
             if (!has_more(1 - other, c) && has_more(other, c)) {
                 take_over(c, other);
-            } else if (!waiting.empty() && overdue(waiting.front().since_tsc, now)) {
+            } else if (!channel(other, c).waiting.empty() && must_lead(other, c, now)) {
                 take_over(c, other);
             } else {
                 static_cast<void>(prefer_better(c));
@@ -133,8 +137,13 @@ private:
             return false;
         }
         if (record.feed_sequence == 0 && !has_rules(record)) return false;  // it has no place
-        if (place <= streams[c].next) channel(s, c).joined = true;
-        return !streams[c].was_given(place);
+        const FailoverStream& stream = streams[c];
+        FailoverSource::Channel& from = channel(s, c);
+        const bool given = stream.was_given(place);
+        if (given || place == stream.next) from.joined = true;
+        const bool stranded = !given && place.session < stream.next.session;
+        if (stranded && from.stranded_tsc <= stream.entered_tsc) from.stranded_tsc = rdtsc();
+        return !given;
     }
     // The leader's next record of its channel, which was read at `since`.
     [[nodiscard]] Verdict lead(std::size_t s, Record& record, StreamPlace place,
@@ -143,6 +152,10 @@ private:
         if (record.kind == RecordKind::quality)
             return take_quality(s, record) ? Verdict::give : Verdict::drop;
         if (streams[c].was_given(place)) channel(s, c).joined = true;
+        if (changes_session(c, record, place)) {
+            change_session(s, c, record, place);
+            return Verdict::stay;
+        }
         if (has_rules(record)) {
             if (streams[c].was_given(place)) return Verdict::drop;
             if (record.kind == RecordKind::gap) {
@@ -195,7 +208,8 @@ private:
             stream.next = {place.session, place.sequence + 1};
         } else {
             const std::uint64_t first = record.event<SessionEvent>().next_sequence;
-            stream.next = {place.session, std::max<std::uint64_t>(first, 1)};
+            stream.enter(place.session);
+            stream.next.sequence = std::max({stream.next.sequence, first, std::uint64_t{1}});
         }
         stream.open = false;
         stream.given.clear();
@@ -209,6 +223,20 @@ private:
         stream.told_once = true;
         stream.told = after;
         return true;
+    }
+    [[nodiscard]] Poll tell_session(Record& out) noexcept {
+        const auto c = static_cast<std::size_t>(std::countr_zero(session_due));
+        set(session_due, c, false);
+        const FailoverStream& stream = streams[c];
+        SessionEvent body;
+        body.session = stream.sessions[stream.next.session].id;
+        body.next_sequence = stream.next.sequence;
+        out = {};
+        out.channel = static_cast<std::uint16_t>(c);
+        out.flags = record_flag::last_of_packet;
+        out.feed_sequence = stream.next.sequence;
+        out.set_event(body);
+        return Poll::record;
     }
     [[nodiscard]] Poll tell_quality(Record& out) noexcept {
         const auto c = static_cast<std::size_t>(std::countr_zero(quality_due));

@@ -4,16 +4,21 @@
 // the first is paired with the other segment's first, the second with its second. It gets its
 // number when one of the segments first shows it, and keeps it over renames and restarts. A row
 // that is renamed to what the other segment's instrument is called becomes that instrument; rows
-// without a symbol are paired with nothing until they have one.
+// without a symbol are paired with nothing until they have one. Of rows that are found renamed at
+// once all give their names back before any takes its new one, and none takes the number of
+// another of its segment: where two have swapped names, each keeps its number.
 // Includes only the standard library and core. One thread.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "wirebook/ring/reader.hpp"
@@ -74,7 +79,7 @@ private:
     struct Side {
         std::vector<NumberedRow> rows;
         std::vector<std::uint32_t> row_of;  // by number
-        std::map<RowName, std::uint32_t> rows_of_name;
+        std::set<RowKey> keys;              // of its rows
         std::uint64_t renames = 0;
     };
 
@@ -88,38 +93,65 @@ private:
     }
     void read_again(Side& side, const Reader& reader, std::uint64_t renames) {
         side.renames = renames;
+        std::vector<std::pair<std::uint32_t, Identity>> renamed;
         for (std::uint32_t row = 0; row < side.rows.size(); ++row) {
             const auto identity = reader.identity(row);
             if (!identity) continue;
             const RowName name{identity->channel, identity->symbol};
-            if (name == side.rows[row].name) continue;
+            if (name != side.rows[row].name) renamed.emplace_back(row, *identity);
+        }
+        std::vector<std::uint32_t> numbers;
+        for (const auto& [row, identity] : renamed) {
             leave(side, row);
-            enter(side, row, *identity);
+            numbers.push_back(side.rows[row].number);
+        }
+        for (const auto& [row, identity] : renamed) enter(side, row, identity);
+        for (const std::uint32_t number : numbers) {
+            std::uint32_t& row = side.row_of[number];
+            if (row != no_instrument && side.rows[row].number != number) row = no_instrument;
         }
     }
+    // row_of stays: its number is not another row's.
     void leave(Side& side, std::uint32_t row) {
-        const NumberedRow& before = side.rows[row];
-        if (!before.name.empty()) side.rows_of_name[before.name] -= 1;
+        NumberedRow& left = side.rows[row];
+        side.keys.erase(left.key);
+        const bool others = std::any_of(sides_.begin(), sides_.end(), [&](const Side& other) {
+            return other.keys.count(left.key) != 0;
+        });
+        const auto known = by_key_.find(left.key);
+        if (!others && known != by_key_.end() && known->second == left.number) by_key_.erase(known);
+        left.key = {};
+    }
+    // Has another row of the source that number?
+    [[nodiscard]] static bool has_other(const Side& side, std::uint32_t number, std::uint32_t row) {
+        return number < side.row_of.size() && side.row_of[number] != no_instrument &&
+               side.row_of[number] != row;
+    }
+    // The first of that name that no row of the source has.
+    [[nodiscard]] static RowKey free_key(const Side& side, const RowName& name) {
+        RowKey key{name, 0};
+        for (auto at = side.keys.lower_bound(key); at != side.keys.end() && *at == key; ++at)
+            key.second += 1;
+        return key;
     }
     // The row is called so from now on.
     void enter(Side& side, std::uint32_t row, const Identity& identity) {
         NumberedRow& entered = side.rows[row];
-        const RowKey key_before = entered.key;
         entered.name = {identity.channel, identity.symbol};
         if (entered.name.empty()) {
             if (entered.number == no_instrument) entered.number = add(identity);
         } else {
-            entered.key = {entered.name, side.rows_of_name[entered.name]++};
+            entered.key = *side.keys.insert(free_key(side, entered.name)).first;
             const auto known = by_key_.find(entered.key);
-            if (known != by_key_.end()) {
+            if (known != by_key_.end() && !has_other(side, known->second, row)) {
                 entered.number = known->second;
             } else {
                 if (entered.number == no_instrument) {
                     entered.number = add(identity);
                 } else {
-                    rename(entered.number, key_before, identity);
+                    rename(entered.number, identity);
                 }
-                by_key_.emplace(entered.key, entered.number);
+                by_key_.insert_or_assign(entered.key, entered.number);
             }
         }
         if (side.row_of.size() <= entered.number)
@@ -130,9 +162,7 @@ private:
         identities_.push_back(identity);
         return size() - 1;
     }
-    void rename(std::uint32_t number, const RowKey& key_before, const Identity& identity) {
-        const auto before = by_key_.find(key_before);
-        if (before != by_key_.end() && before->second == number) by_key_.erase(before);
+    void rename(std::uint32_t number, const Identity& identity) {
         identities_[number] = identity;
         renames_ += 1;
     }

@@ -72,6 +72,14 @@ struct FailoverSource {
         bool seen = false;    // a record of it was read, or it had snapshots when we attached
         bool joined = false;  // what was read reaches back to what was given: nothing is missing
         WaitingList waiting;
+        // Records that waited and found no room, when the first was read, the newest one's place.
+        std::uint64_t dropped = 0;
+        std::uint64_t dropped_tsc = 0;
+        StreamPlace last_dropped;
+        std::uint64_t stranded_tsc = 0;  // the first record was read of a session that was left
+        std::uint64_t reads = 0;         // records, in all
+        std::uint64_t reads_seen = 0;    // the same when is_quiet looked last that found more,
+        std::uint64_t quiet_tsc = 0;     // and when that was
 
         // Nothing was read of it yet, so it may be anywhere.
         [[nodiscard]] bool unknown() const noexcept { return newest == StreamPlace{}; }
@@ -81,6 +89,16 @@ struct FailoverSource {
         // Where its next record is that was not given or left out.
         [[nodiscard]] Quality quality_here() const noexcept {
             return waiting.empty() ? quality : waiting.front().quality_before;
+        }
+        [[nodiscard]] std::uint32_t session_here() const noexcept {
+            return waiting.empty() ? session : waiting.front().place.session;
+        }
+        [[nodiscard]] std::uint64_t waits_since() const noexcept {
+            return dropped != 0 ? dropped_tsc : waiting.front().since_tsc;
+        }
+        void forget_waiting() noexcept {
+            waiting.clear();
+            dropped = 0;
         }
     };
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <utility>
 
 #include "wirebook/ring/failover_names.hpp"
 #include "wirebook/ring/failover_source.hpp"
@@ -20,12 +21,13 @@ struct FailoverState {
     std::array<FailoverSource, source_count> sources;
     std::array<FailoverStream, max_channels> streams;
     FailoverNames names;
-    std::uint64_t limit_ticks = 0;
+    std::uint64_t limit_ticks = 0, session_limit_ticks = 0;
     std::uint64_t lost = 0, breaks = 0, switches = 0;
 
     Bits used = 0;            // channels that records were read of
     Bits backlog = 0;         // channels whose leader has records waiting
-    Bits quality_due = 0;     // channels whose quality event is to be made up
+    Bits session_due = 0;     // channels whose session event is to be made up
+    Bits quality_due = 0;     // likewise the quality event
     bool lapped_due = false;  // poll is to say so
 
     [[nodiscard]] static Bits bit(std::size_t c) noexcept { return Bits{1} << c; }
@@ -41,7 +43,11 @@ struct FailoverState {
         return record.kind == RecordKind::gap || record.kind == RecordKind::session;
     }
     [[nodiscard]] bool overdue(std::uint64_t since, std::uint64_t now) const noexcept {
-        return now > since && now - since > limit_ticks;
+        return is_over(since, limit_ticks, now);
+    }
+    [[nodiscard]] static bool is_over(std::uint64_t since, std::uint64_t limit,
+                                      std::uint64_t now) noexcept {
+        return now > since && now - since > limit;
     }
     // A source that has ended may still have what waits.
     [[nodiscard]] bool has_more(std::size_t s, std::size_t c) const noexcept {
@@ -55,10 +61,9 @@ struct FailoverState {
     void begin_stream(std::size_t c, std::size_t leader, std::uint32_t session) {
         FailoverStream& stream = streams[c];
         stream.leader = leader;
-        stream.next = {session, 0};
-        stream.open = false;
+        stream.enter(session);
+        stream.next.sequence = 0;
         stream.follows = true;
-        stream.given.clear();
         stream.told_once = false;
         stream.told = channel(leader, c).quality;
         channel(leader, c).session = session;
@@ -87,19 +92,40 @@ struct FailoverState {
         return place;
     }
     void wait(std::size_t s, const Record& record, StreamPlace place) {
-        trim(s, record.channel);
-        WaitingList& waiting = channel(s, record.channel).waiting;
-        if (waiting.size() >= sources[s].reader->header().slots) waiting.pop();
-        const Quality before = channel(s, record.channel).quality_before;
-        waiting.push({record.sequence, place, rdtsc(), record.kind, before});
+        const std::size_t c = record.channel;
+        trim(s, c);
+        FailoverSource::Channel& from = channel(s, c);
+        if (from.waiting.size() >= sources[s].reader->header().slots) {
+            if (from.dropped == 0) from.dropped_tsc = from.waiting.front().since_tsc;
+            from.dropped += 1;
+            from.last_dropped = from.waiting.front().place;
+            from.joined = false;
+            from.waiting.pop();
+            if (streams[c].leader == s) tell_dropped(s, c);
+        }
+        from.waiting.push({record.sequence, place, rdtsc(), record.kind, from.quality_before});
     }
-    // What waits and was given by the other meanwhile.
+    // What waits and was given by the other meanwhile, or is of a session that both have left.
     void trim(std::size_t s, std::size_t c) noexcept {
         FailoverSource::Channel& from = channel(s, c);
-        while (!from.waiting.empty() && streams[c].was_given(from.waiting.front().place)) {
+        const FailoverStream& stream = streams[c];
+        const bool came_along = from.session >= stream.next.session;
+        const auto is_past = [&](StreamPlace place) {
+            return stream.was_given(place) || (came_along && place.session < stream.next.session);
+        };
+        while (!from.waiting.empty() && is_past(from.waiting.front().place)) {
+            from.joined = from.joined || stream.was_given(from.waiting.front().place);
             from.waiting.pop();
-            from.joined = true;
         }
+        if (is_past(from.last_dropped)) from.dropped = 0;
+    }
+    // A source leads that had more waiting than its ring holds: that is lost, and is told.
+    void tell_dropped(std::size_t s, std::size_t c) noexcept {
+        FailoverSource::Channel& from = channel(s, c);
+        lost += std::exchange(from.dropped, 0);
+        from.joined = true;
+        lapped_due = true;
+        table_due(c, s);
     }
 
     // F3: before the leader goes past `place`: can the other have what it lacks?
@@ -111,12 +137,31 @@ struct FailoverState {
         const FailoverSource::Channel& other = channel(o, c);
         if (!other.unknown() && (!other.joined || other.quality_here() > Quality::stale))
             return false;
-        if (other.waiting.empty())
-            return sources[o].beats(limit_ticks, now) && other.session <= place.session;
+        if (other.session_here() != streams[c].next.session) return false;
+        if (other.waiting.empty()) return sources[o].beats(limit_ticks, now);
         const WaitingRecord& front = other.waiting.front();
-        if (kind == RecordKind::session) return front.place < place;
-        return front.place.session == place.session &&
-               (front.kind != RecordKind::gap || front.place < place);
+        return kind == RecordKind::session || front.kind != RecordKind::gap || front.place < place;
+    }
+    // F1, F5: the other has records waiting. Is it to lead, as it is not given what it has?
+    [[nodiscard]] bool must_lead(std::size_t o, std::size_t c, std::uint64_t now) noexcept {
+        const FailoverSource::Channel& other = channel(o, c);
+        const FailoverStream& stream = streams[c];
+        const std::uint32_t session = other.session_here();
+        if (session == stream.next.session) return overdue(other.waits_since(), now);
+        if (session < stream.next.session)
+            return other.stranded_tsc > stream.entered_tsc &&
+                   is_over(other.stranded_tsc, session_limit_ticks, now);
+        const bool quiet = is_quiet(1 - o, c, now) || !sources[1 - o].beats(limit_ticks, now);
+        return quiet && overdue(other.waits_since(), now);
+    }
+    // No record of the channel came from that source since longer than the limit.
+    [[nodiscard]] bool is_quiet(std::size_t s, std::size_t c, std::uint64_t now) noexcept {
+        FailoverSource::Channel& from = channel(s, c);
+        if (from.reads != from.reads_seen) {
+            from.reads_seen = from.reads;
+            from.quiet_tsc = now;
+        }
+        return overdue(from.quiet_tsc, now);
     }
 
     // F4. True: the lead has changed.
@@ -128,6 +173,7 @@ struct FailoverState {
         const Quality quality = worse(other.quality_here(), other.quality);
         const bool better = quality < channel(s, c).quality_here() && !other.gap_is_next();
         if (!better || streams[c].open || !other.joined) return false;
+        if (other.session_here() != streams[c].next.session) return false;
         const StreamPlace behind_newest{other.newest.session, other.newest.sequence + 1};
         if (behind_newest < streams[c].next) return false;  // it has not come so far
         if (!sources[o].beats(limit_ticks, rdtsc())) return false;
@@ -147,9 +193,27 @@ struct FailoverState {
         sources[1 - to].table_channels &= ~bit(c);
         const bool missed = !next.joined && !next.unknown();
         if (missed || !good) table_due(c, to);
+        if (next.dropped != 0) tell_dropped(to, c);
         set(backlog, c, !next.waiting.empty());
         const bool waits = next.unknown() && !sources[1 - to].gone;  // it may be better soon
         set(quality_due, c, !waits && next.quality_here() != stream.told);
+    }
+    // The leader is in another session than the stream, and does not just go over to a new one.
+    [[nodiscard]] bool changes_session(std::size_t c, const Record& record,
+                                       StreamPlace place) const noexcept {
+        const FailoverStream& stream = streams[c];
+        if (place.session == stream.next.session || stream.was_given(place)) return false;
+        if (record.kind == RecordKind::session) return place.session < stream.next.session;
+        return record.feed_sequence != 0 || record.kind == RecordKind::gap;
+    }
+    // What the two say cannot be put in order. That is told, with the leader's session and books.
+    void change_session(std::size_t s, std::size_t c, const Record& record, StreamPlace place) {
+        streams[c].enter(place.session);
+        channel(s, c).joined = true;
+        breaks += 1;
+        lapped_due = true;
+        set(session_due, c, record.kind != RecordKind::session);
+        table_due(c, s);
     }
     static void set(Bits& bits, std::size_t c, bool on) noexcept {
         bits = on ? bits | bit(c) : bits & ~bit(c);

@@ -31,6 +31,11 @@ namespace wirebook::ring::detail {
     return hash;
 }
 
+struct FailoverSession {
+    std::array<char, 16> id{};  // zeros where it was not read
+    std::uint64_t reached = 0;  // when the stream left it: messages before it were given
+};
+
 struct FailoverStream {
     std::size_t leader = 0;
     StreamPlace next;     // messages before it were given, or are known to be lost
@@ -39,23 +44,37 @@ struct FailoverStream {
     bool told_once = false;
     Quality told = Quality::not_ready;  // of the channel: what the last quality event said
     std::vector<std::uint64_t> given;   // fingerprints of what was given of the open packet
-    // Sessions by number; without an id where it was not read.
-    std::vector<std::array<char, 16>> sessions{std::array<char, 16>{}};
+    std::vector<FailoverSession> sessions{FailoverSession{}};  // by number
+    std::uint64_t entered_tsc = 0;  // the stream is in the session of `next` since then
 
-    [[nodiscard]] bool was_given(StreamPlace place) const noexcept { return place < next; }
+    [[nodiscard]] bool was_given(StreamPlace place) const noexcept {
+        if (place.session >= next.session) return place < next;
+        return place.sequence < sessions[place.session].reached;
+    }
 
     // The number of the session that a source's event names.
     [[nodiscard]] std::uint32_t session_number(const FailoverSource::Channel& channel,
                                                const std::array<char, 16>& id) {
-        for (std::size_t i = sessions.size(); i > 0; --i)
-            if (sessions[i - 1] == id) return static_cast<std::uint32_t>(i - 1);
+        // One that runs goes on: an id that comes again is another session.
+        const std::size_t first = channel.seen ? channel.session : 0;
+        for (std::size_t i = sessions.size(); i > first; --i)
+            if (sessions[i - 1].id == id) return static_cast<std::uint32_t>(i - 1);
         // A handler that starts names the session that is on; else a new one begins.
-        if (!channel.seen && sessions[channel.session] == std::array<char, 16>{}) {
-            sessions[channel.session] = id;
+        if (!channel.seen && sessions[channel.session].id == std::array<char, 16>{}) {
+            sessions[channel.session].id = id;
             return channel.session;
         }
-        sessions.push_back(id);
+        sessions.push_back({id, 0});
         return static_cast<std::uint32_t>(sessions.size() - 1);
+    }
+    // The stream goes on in that session, from where it was left.
+    void enter(std::uint32_t session) {
+        std::uint64_t& reached = sessions[next.session].reached;
+        reached = std::max(reached, next.sequence);
+        next = {session, sessions[session].reached};
+        open = false;
+        given.clear();
+        entered_tsc = rdtsc();
     }
     // The leader's record at `place` is looked at. False: another leader had given it.
     [[nodiscard]] bool is_new(const Record& record, StreamPlace place, std::uint32_t instrument) {

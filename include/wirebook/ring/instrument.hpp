@@ -43,7 +43,7 @@ struct Identity {
     std::uint16_t channel = 0;
     std::uint8_t price_places = 0;       // of the venue's own prices, for showing them
     std::int8_t currency_exponent = -9;  // unit of the record's prices
-    std::uint32_t venue = 0;             // as configured; 0: not said
+    std::uint32_t venue = 0;             // 1 Nasdaq, 2 Japannext, 3 IEX (docs/ring.md); 0: not said
     std::uint64_t round_lot = 0;         // 0: not known
     std::array<std::uint64_t, 3> reserved{};
 };

@@ -97,6 +97,26 @@ private:
     return ::fcntl(descriptor, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
+// A lock that anybody who may read the file can take. True: nobody holds the life lock, and nobody
+// can take it as long as the descriptor is open. life_lock_held does not see it.
+[[nodiscard]] inline bool take_death_lock(int descriptor) noexcept {
+    struct flock lock {};
+    lock.l_type = F_RDLCK;
+    lock.l_whence = SEEK_SET;
+    return ::fcntl(descriptor, F_OFD_SETLK, &lock) == 0;
+}
+// Is it the open file that has that name?
+[[nodiscard]] inline bool is_named(int descriptor, const std::string& path) noexcept {
+    struct stat open {
+    }, named{};
+    return ::fstat(descriptor, &open) == 0 && ::lstat(path.c_str(), &named) == 0 &&
+           open.st_ino == named.st_ino && open.st_dev == named.st_dev;
+}
+// Removes the file of that name if it is the open one and nobody lives in it. True: it is gone.
+inline bool remove_if_dead(int descriptor, const std::string& path) noexcept {
+    return take_death_lock(descriptor) && is_named(descriptor, path) && ::unlink(path.c_str()) == 0;
+}
+
 // "/dev/shm/wirebook.nasdaq" in its parts. The name of a file that is not called so is "".
 struct SegmentName {
     std::string directory;

@@ -92,15 +92,27 @@ inline constexpr long hugetlbfs_magic = 0x958458F6;
     return file;
 }
 
+// An empty file under a name of ours, whose process has died before it wrote its mark.
+[[nodiscard]] inline bool is_old_and_empty(const struct stat& status) noexcept {
+    return status.st_size == 0 && utc_now_ns() / 1'000'000'000 - status.st_mtim.tv_sec > 60;
+}
+// By its content: the magic, or nothing but zeros, where its reader died before it.
+[[nodiscard]] inline bool holds_position(int descriptor) noexcept {
+    std::array<std::uint64_t, position_file_bytes / 8> words{};
+    const auto bytes = static_cast<ssize_t>(position_file_bytes);
+    if (::pread(descriptor, words.data(), position_file_bytes, 0) != bytes) return false;
+    if (words[0] == position_magic) return true;
+    return std::all_of(words.begin(), words.end(), [](std::uint64_t word) { return word == 0; });
+}
 // A reader takes the lock before the file gets its size: who finds it whole and without a lock
 // knows that its reader has died. One that stayed empty is removed when it is a minute old.
 inline void remove_dead_position(const std::string& path) {
     struct stat status {};
     const File file = open_regular(path, status);
-    if (!file.open() || life_lock_held(file.get())) return;
-    const bool whole = status.st_size == static_cast<off_t>(position_file_bytes);
-    const std::int64_t age_s = utc_now_ns() / 1'000'000'000 - status.st_mtim.tv_sec;
-    if (whole || (status.st_size == 0 && age_s > 60)) ::unlink(path.c_str());
+    if (!file.open()) return;
+    const bool whole =
+        status.st_size == static_cast<off_t>(position_file_bytes) && holds_position(file.get());
+    if (whole || is_old_and_empty(status)) static_cast<void>(remove_if_dead(file.get(), path));
 }
 
 inline void remove_dead_positions(const std::string& folder, std::string_view prefix) {
@@ -187,11 +199,7 @@ private:
     }
     // Only our own file: under its name there may be another one by now.
     void remove() noexcept {
-        struct stat ours {
-        }, named{};
-        if (::fstat(file_.get(), &ours) == 0 && ::lstat(path_.c_str(), &named) == 0 &&
-            ours.st_ino == named.st_ino && ours.st_dev == named.st_dev)
-            ::unlink(path_.c_str());
+        if (is_named(file_.get(), path_)) ::unlink(path_.c_str());
         path_.clear();
         block_ = nullptr;
     }

@@ -100,6 +100,12 @@ public:
         cursor_.begin_join(true);
         start_table();
     }
+    // The table's snapshots come again, then the ring from where we are, but for snapshots that
+    // are not newer than the table's: after `lapped`, for who resumes without the table.
+    void read_table() noexcept {
+        cursor_.join_here();
+        start_table();
+    }
     // After writer_closed or writer_dead: looks for a successor under the same name. True: attached
     // to it, its table comes first; instruments may have other indices. False: none yet.
     [[nodiscard]] Result<bool> reattach() {
@@ -114,7 +120,8 @@ public:
         }
         if (found.value().header().epoch == epoch()) return false;
         const std::uint64_t lost_so_far = lost();
-        *this = Reader(std::move(name_), options_, std::move(found).value());
+        Reader next(name_, options_, std::move(found).value());  // may throw: we are as we were
+        *this = std::move(next);
         lost_before_ = lost_so_far;
         return true;
     }
@@ -149,8 +156,9 @@ public:
     }
     [[nodiscard]] Quality channel_quality(std::uint16_t channel) const noexcept {
         if (channel >= header().channels) return Quality::not_ready;
-        return static_cast<Quality>(
-            header().quality[channel].load(std::memory_order_relaxed));  // Q2
+        const std::uint64_t word = header().quality[channel].load(std::memory_order_relaxed);  // Q2
+        constexpr auto worst = static_cast<std::uint64_t>(Quality::not_ready);
+        return word < worst ? static_cast<Quality>(word) : Quality::not_ready;
     }
 
     // How often a row's symbol has changed.
@@ -251,10 +259,7 @@ private:
         return false;
     }
     [[nodiscard]] Poll after_lap() noexcept {
-        if (options_.resume == Resume::table) {
-            cursor_.join_here();
-            start_table();
-        }
+        if (options_.resume == Resume::table) read_table();
         return Poll::lapped;
     }
     [[nodiscard]] Poll idle(Record& out) noexcept {

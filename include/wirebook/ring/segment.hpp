@@ -7,8 +7,9 @@
 //
 // Offsets are multiples of 4096. The file is complete before it gets its name: the writer builds
 // it under a temporary one, stores the magic last, and renames. All that is no atomic here is
-// constant from then on. The writer holds flock(LOCK_EX) on the file for its life; the kernel
-// drops it when the process dies, however it dies. Readers map read-only.
+// constant from then on. The writer holds the life lock of the file (an open-file-description write
+// lock: mapping.hpp) as long as it lives; the kernel drops it when the process dies, however it
+// dies. Readers map read-only.
 // Includes only the standard library and core. How the words are used: protocol.hpp.
 #pragma once
 

@@ -6,14 +6,21 @@
 //     Subscription wanted = std::move(made).value();
 //     if (wanted.wants(reader, record)) ...
 //
-// Patterns are those of the shell: * any characters, ? one, [abc] [a-z] one of them, [!abc] one
-// that is none of them, \ before a character that is meant itself. Rows that the writer adds or
+// Patterns are those of the shell, by fnmatch(3) in the C locale: * any characters, ? one, [abc]
+// [a-z] [[:digit:]] one of them, [!abc] one that is none of them, \ before a character that is
+// meant itself. As POSIX has it, a [ without ] stands for itself, and a range that runs backwards
+// holds nothing. Rows that the writer adds or
 // renames are matched as they come, and all of them anew after the reader went over to another
 // writer: a record's row is at least as new as the record.
-// Includes only the standard library and core. A Subscription belongs to its reader's thread.
+// Includes only the standard library, core and libc. A Subscription belongs to its reader's thread.
 #pragma once
 
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <clocale>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -27,84 +34,42 @@ namespace wirebook::ring {
 
 namespace detail {
 
-// What the pattern's element at `at` is: where the next one begins, and whether `c` is of it.
-struct PatternStep {
-    std::size_t next = 0;
-    bool matches = false;
+// fnmatch goes by the thread's locale. Symbols are bytes, and A comes before B everywhere.
+class InLocaleC {
+public:
+    InLocaleC() noexcept : before_(::uselocale(locale())) {}
+    ~InLocaleC() { ::uselocale(before_); }
+    InLocaleC(const InLocaleC&) = delete;
+    InLocaleC& operator=(const InLocaleC&) = delete;
+
+private:
+    [[nodiscard]] static locale_t locale() noexcept {
+        static const locale_t c = ::newlocale(LC_ALL_MASK, "C", nullptr);
+        return c;
+    }
+    locale_t before_;
 };
-inline constexpr std::size_t unclosed = std::string_view::npos;  // as `next`: the pattern is cut
-
-[[nodiscard]] constexpr PatternStep match_set(std::string_view pattern, std::size_t at,
-                                              char c) noexcept {
-    std::size_t i = at + 1;
-    const bool negated = i < pattern.size() && pattern[i] == '!';
-    if (negated) i += 1;
-    bool found = false;
-    for (bool first = true; i < pattern.size() && (first || pattern[i] != ']'); first = false) {
-        const char low = pattern[i];
-        char high = low;
-        if (i + 2 < pattern.size() && pattern[i + 1] == '-' && pattern[i + 2] != ']') {
-            high = pattern[i + 2];
-            i += 2;
-        }
-        found = found || (low <= c && c <= high);
-        i += 1;
-    }
-    return {i < pattern.size() ? i + 1 : unclosed, found != negated};
-}
-
-[[nodiscard]] constexpr PatternStep match_one(std::string_view pattern, std::size_t at,
-                                              char c) noexcept {
-    switch (pattern[at]) {
-        case '?': return {at + 1, true};
-        case '[': return match_set(pattern, at, c);
-        case '\\':
-            if (at + 1 == pattern.size()) return {unclosed, false};
-            return {at + 2, pattern[at + 1] == c};
-        default: return {at + 1, pattern[at] == c};
-    }
-}
 
 }  // namespace detail
 
 // nullptr: a pattern. Else what is wrong with it.
-[[nodiscard]] constexpr const char* pattern_fault(std::string_view pattern) noexcept {
+[[nodiscard]] inline const char* pattern_fault(std::string_view pattern) noexcept {
     if (pattern.empty()) return "is empty";
-    for (std::size_t at = 0; at < pattern.size();) {
-        const std::size_t next = detail::match_one(pattern, at, ' ').next;
-        if (next == detail::unclosed)
-            return pattern[at] == '[' ? "has a [ without ]" : "ends with a \\";
-        at = next;
-    }
-    return nullptr;
+    if (pattern.find('\0') != pattern.npos) return "holds a zero byte";
+    std::size_t escapes = 0;
+    while (escapes < pattern.size() && pattern[pattern.size() - 1 - escapes] == '\\') escapes += 1;
+    return escapes % 2 == 0 ? nullptr : "ends with a \\";
 }
 
-// The whole text. Of a faulty pattern: false.
-[[nodiscard]] constexpr bool matches_pattern(std::string_view pattern,
-                                             std::string_view text) noexcept {
-    constexpr std::size_t none = std::string_view::npos;
-    std::size_t at = 0, i = 0;
-    std::size_t star = none, star_text = 0;  // the newest *, and where its characters end so far
-    while (i < text.size() || at < pattern.size()) {
-        if (at < pattern.size() && pattern[at] == '*') {
-            star = at++;
-            star_text = i;
-            continue;
-        }
-        if (at < pattern.size() && i < text.size()) {
-            const detail::PatternStep step = detail::match_one(pattern, at, text[i]);
-            if (step.next == detail::unclosed) return false;
-            if (step.matches) {
-                at = step.next;
-                i += 1;
-                continue;
-            }
-        }
-        if (star == none || star_text == text.size()) return false;
-        i = ++star_text;  // the * takes one character more
-        at = star + 1;
-    }
-    return true;
+// The whole symbol. Of a faulty pattern: false.
+[[nodiscard]] inline bool matches_pattern(const std::string& pattern,
+                                          const Symbol& symbol) noexcept {
+    std::array<char, sizeof(Symbol) + 1> text{};  // with its zero
+    const std::string_view view = symbol.view();
+    std::copy(view.begin(), view.end(), text.begin());
+    if (view.find('\0') != view.npos || pattern_fault(pattern) != nullptr) return false;
+    const detail::InLocaleC locale;
+    return ::fnmatch(pattern.c_str(), text.data(), 0) == 0;
 }
 
 struct Wanted {
@@ -117,7 +82,7 @@ struct Wanted {
         if (channel && identity.channel != *channel) return false;
         if (symbols.empty()) return true;
         for (const std::string& pattern : symbols)
-            if (matches_pattern(pattern, identity.symbol.view())) return true;
+            if (matches_pattern(pattern, identity.symbol)) return true;
         return false;
     }
 };
