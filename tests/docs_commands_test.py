@@ -102,6 +102,7 @@ RULES = [
          needs='build/bench/match_bench'),
     Rule(r'bench/match_soak', replace={'--seconds 60': '--seconds 1', '--seconds 1800': '--seconds 1'},
          needs='build/bench/match_soak'),
+    Rule(r'bench/live_latency', 'wants root, and both cores for itself: live_latency_test.py'),
     Rule(r'bench/ring_threads', 'two threads that spin: wants both cores for itself'),
     Rule(r'^valgrind ', 'wants valgrind, which nothing else does'),
     Rule(r'bench/pool_bench --csv|pool_plot', 'takes minutes; pool_bench --quick is run'),

@@ -9,7 +9,6 @@
 using namespace wirebook;
 using namespace wirebook::ring;
 using wirebook::test::FailoverRig;
-using wirebook::test::no_limit;
 using wirebook::test::Texts;
 
 namespace {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "wirebook/app/config.hpp"
+#include "wirebook/app/lcore_plan.hpp"
 #include "wirebook/io/dpdk_memory.hpp"
 #include "wirebook/ring/segment.hpp"
 
@@ -61,6 +62,33 @@ std::string ports_text(const Config& config) {
         text += "  " + std::to_string(i) + "  " + config.ports[i].device +
                 (config.ports[i].is_pci() ? " (PCI device)" : " (virtual device)") +
                 (lines == 0 ? ", no line uses it" : "") + "\n";
+    }
+    return text;
+}
+
+// Which lcore has what, and how ports and queues follow; empty for replay.
+std::string plan_text(const Config& config) {
+    if (config.ports.empty()) return {};
+    const auto plan = plan_lcores(config);
+    if (!plan) return {};
+    std::string text = "lcores\n";
+    for (std::size_t i = 0; i < plan.value().lcores.size(); ++i) {
+        const LcorePlan& lcore = plan.value().lcores[i];
+        text += "  " + std::to_string(i) +
+                (lcore.cpu ? "  CPU " + std::to_string(*lcore.cpu) : "  any CPU");
+        if (lcore.fifo_priority != 0) text += ", SCHED_FIFO " + std::to_string(lcore.fifo_priority);
+        text += ":";
+        for (const std::size_t channel : lcore.channels)
+            text += " " + config.channels[channel].name;
+        text += "\n";
+    }
+    for (std::size_t i = 0; i < plan.value().ports.size(); ++i) {
+        const io::DpdkPortOptions& port = plan.value().ports[i];
+        if (port.queues < 2) continue;
+        text += "  port " + std::to_string(i) + ": " + std::to_string(port.queues) + " queues, " +
+                (port.steering == io::Steering::none ? "as the device fills them"
+                                                     : "filled by rules of the NIC") +
+                "\n";
     }
     return text;
 }
@@ -162,7 +190,7 @@ MemoryNeed memory_need(const Config& config) {
 }
 
 std::string describe_config(const Config& config) {
-    return ports_text(config) + channels_text(config) + publish_text(config) +
+    return ports_text(config) + plan_text(config) + channels_text(config) + publish_text(config) +
            checksum_text(config) + sizes_text(config);
 }
 
@@ -171,6 +199,12 @@ int run_check_config(const std::string& path) {
     if (!config) {
         std::fprintf(stderr, "%s\n", config.error().context.c_str());
         return 2;
+    }
+    if (!config.value().ports.empty()) {
+        if (const auto plan = plan_lcores(config.value()); !plan) {
+            std::fprintf(stderr, "%s: %s\n", path.c_str(), plan.error().context.c_str());
+            return 2;
+        }
     }
     const std::string text = path + " is good\n" + describe_config(config.value());
     std::fwrite(text.data(), 1, text.size(), stdout);

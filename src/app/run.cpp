@@ -36,6 +36,7 @@ io::DpdkOptions dpdk_options(const Config& config, const LivePlan& plan,
     dpdk.descriptors = static_cast<std::uint16_t>(config.dpdk.descriptors);
     dpdk.pool_packets = config.dpdk.pool_packets;
     dpdk.link_wait_ms = config.dpdk.link_wait_ms;
+    dpdk.stop = &stop_requested;
     const std::size_t channels = config.channels.empty() ? 1 : config.channels.size();
     dpdk.parked_packets = static_cast<std::uint32_t>(config.sizes.park_packets * channels);
     dpdk.eal_arguments = options.eal_arguments;
@@ -134,8 +135,6 @@ private:
                          [&](std::size_t port) { return source.try_port_stats(port); });
         for (const auto& lcore : lcores_) lcore->observer().losses = &losses;
 
-        catch_stop_signals();
-        catch_reload_signal();
         const auto began = std::chrono::steady_clock::now();
         const double cpu_before = cpu_seconds();
         LiveControl control({config_, options_, source, lcores_, membership.value(), losses});
@@ -219,6 +218,9 @@ private:
 }  // namespace
 
 int run_live(const RunOptions& options) {
+    // From here on: a signal while DPDK starts is obeyed when it has.
+    catch_stop_signals();
+    catch_reload_signal();
     auto config = load_config(options.config_file, ConfigUse::run);
     if (!config) return fail(exit_usage, config.error().context);
     take_access(options.access, config.value());

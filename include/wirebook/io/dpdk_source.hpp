@@ -11,6 +11,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -83,7 +84,8 @@ struct DpdkOptions {
     std::uint16_t linear_bytes = 9600;  // 256 to 65,000; jumbo frames have up to 9,216
     std::uint32_t linear_frames = 256;
 
-    std::uint32_t link_wait_ms = 10'000;  // for all ports together, at open()
+    std::uint32_t link_wait_ms = 10'000;      // for all ports together, at open()
+    const std::atomic<bool>* stop = nullptr;  // true there ends that wait
     std::string file_prefix = "wirebook";
     bool telemetry = false;                  // DPDK's own socket, /var/run/dpdk/PREFIX
     std::vector<std::string> eal_arguments;  // appended, so they win over the ones made here

@@ -114,9 +114,9 @@ public:
         for_each_bit(used, [&](std::size_t c) {
             const std::size_t other = 1 - streams[c].leader;
             trim(other, c);
-            if (!has_more(1 - other, c) && has_more(other, c)) {
-                take_over(c, other);
-            } else if (!channel(other, c).waiting.empty() && must_lead(other, c, now)) {
+            const bool alone = !has_more(1 - other, c) && has_more(other, c);
+            const bool waits = !channel(other, c).waiting.empty();
+            if (alone || (waits && must_lead(other, c, now))) {
                 take_over(c, other);
             } else {
                 static_cast<void>(prefer_better(c));

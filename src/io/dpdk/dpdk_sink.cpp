@@ -96,7 +96,7 @@ std::optional<Error> DpdkSink::Impl::start(const std::vector<DeviceName>& device
         dpdk::start_environment(port_options, devices, [&] { return start_port(devices.front()); });
     if (failed) return failed;
     clock = TscClock::calibrate();
-    dpdk::wait_for_links(ports, options.link_wait_ms, notices);
+    dpdk::wait_for_links(ports, port_options, notices);
     return std::nullopt;
 }
 

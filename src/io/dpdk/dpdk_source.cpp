@@ -66,7 +66,7 @@ std::optional<Error> DpdkSource::Impl::start(const std::vector<DeviceName>& devi
     if (error) return error;
     clock = TscClock::calibrate();
     tend_clocks();
-    dpdk::wait_for_links(ports, options.link_wait_ms, notices);
+    dpdk::wait_for_links(ports, options, notices);
     tend_clocks();
     share_queues();
     return std::nullopt;

@@ -61,10 +61,12 @@ std::string interface_of(const DeviceName& device) {
     return device.arguments.substr(from, device.arguments.find(',', from) - from);
 }
 
-// Of such drivers the link is up for ever; the kernel knows. True where it does not say.
-bool interface_runs(const std::string& name) noexcept {
+// Of such drivers the link is up for ever; the kernel knows. True where it does not say. One that
+// was deleted and made anew is another one: the driver's socket is on the old one.
+bool interface_runs(const std::string& name, unsigned index) noexcept {
     ifreq request{};
     if (name.size() >= sizeof request.ifr_name) return true;
+    if (index != 0 && ::if_nametoindex(name.c_str()) != index) return false;
     std::copy(name.begin(), name.end(), request.ifr_name);
     const int socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (socket < 0) return true;
@@ -108,8 +110,9 @@ std::string describe_link(const Port& port) {
     }
     std::string link_text = "link unknown";
     if (rte_eth_link_get_nowait(port.id, &link) == 0) {
-        link_text = link.link_status == RTE_ETH_LINK_UP ? "link up" : "link down";
-        if (link.link_speed != 0 && link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN) {
+        const bool up = port_link_up(port);
+        link_text = up ? "link up" : "link down";
+        if (up && link.link_speed != 0 && link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN) {
             link_text += " at " + std::to_string(link.link_speed) + " Mbit/s";
         }
     }
@@ -129,6 +132,7 @@ Result<Port> find_port(const DeviceName& device) {
     Port port;
     port.device = device;
     port.interface = interface_of(device);
+    if (!port.interface.empty()) port.interface_index = ::if_nametoindex(port.interface.c_str());
     if (!device.pci) {
         const int code = rte_dev_probe(device.arguments.c_str());
         if (code < 0) return probe_error(device, code);
@@ -203,20 +207,24 @@ std::optional<Error> start_port(Port& port, const DpdkPortOptions& wanted, rte_m
 }
 
 bool port_link_up(const Port& port) noexcept {
-    if (!port.interface.empty() && !interface_runs(port.interface)) return false;
+    if (!port.interface.empty() && !interface_runs(port.interface, port.interface_index))
+        return false;
     rte_eth_link link{};
     const int code = rte_eth_link_get_nowait(port.id, &link);
     return code == -ENOTSUP || (code == 0 && link.link_status == RTE_ETH_LINK_UP);
 }
 
-void wait_for_links(const std::vector<Port>& ports, std::uint32_t limit_ms,
+void wait_for_links(const std::vector<Port>& ports, const DpdkOptions& options,
                     std::vector<std::string>& notices) {
     constexpr std::uint32_t step_ms = 5;
     constexpr long ns_in_ms = 1'000'000;
     const timespec step{0, step_ms * ns_in_ms};
     std::uint32_t waited_ms = 0;
     const auto all_up = [&] { return std::all_of(ports.begin(), ports.end(), port_link_up); };
-    while (!all_up() && waited_ms < limit_ms) {
+    const auto stopped = [&] {
+        return options.stop != nullptr && options.stop->load(std::memory_order_relaxed);
+    };
+    while (!all_up() && waited_ms < options.link_wait_ms && !stopped()) {
         nanosleep(&step, nullptr);
         waited_ms += step_ms;
     }

@@ -30,7 +30,8 @@ struct Port {
     DeviceName device;
     std::uint16_t id = 0;  // DPDK's number
     std::string driver;
-    std::string interface;  // of the kernel's, where the driver is a guest on one; else ""
+    std::string interface;         // of the kernel's, where the driver is a guest on one; else ""
+    unsigned interface_index = 0;  // the kernel's number of it, at the start; 0: not known
     std::uint16_t queues = 1;
     std::uint16_t descriptors = 0;  // of each queue
     std::uint16_t transmit_descriptors = 256;
@@ -61,8 +62,8 @@ struct Port {
 [[nodiscard]] std::optional<Error> start_port(Port& port, const DpdkPortOptions& wanted,
                                               rte_mempool* pool, std::vector<std::string>& notices);
 
-// Waits until every link is up, at most so long; names those that are not.
-void wait_for_links(const std::vector<Port>& ports, std::uint32_t limit_ms,
+// Waits until every link is up, at most options.link_wait_ms; names those that are not.
+void wait_for_links(const std::vector<Port>& ports, const DpdkOptions& options,
                     std::vector<std::string>& notices);
 
 [[nodiscard]] bool port_link_up(const Port& port) noexcept;
