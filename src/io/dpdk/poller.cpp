@@ -8,7 +8,6 @@
 #include <rte_ring.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -55,7 +54,9 @@ Stamp PollerState::stamp_of(const rte_mbuf* mbuf, PollerInput& input, Stamp by_t
     const auto time_ns = static_cast<std::int64_t>(raw);
     if (input.stamps == Stamps::capture_us) return {time_ns * 1000, TimeSource::capture};
     if (input.stamps == Stamps::nic_unchecked) {
-        const bool utc = std::llabs(time_ns - by_tsc.time_ns) < utc_tolerance_ns;
+        const auto off =
+            static_cast<std::int64_t>(raw - static_cast<std::uint64_t>(by_tsc.time_ns));
+        const bool utc = off > -utc_tolerance_ns && off < utc_tolerance_ns;
         const Stamps otherwise = input.clock != nullptr ? Stamps::nic_readable : Stamps::nic_raw;
         input.stamps = utc ? Stamps::nic_utc_ns : otherwise;
     }
