@@ -169,11 +169,13 @@ TEST_CASE("ports: reception and steering that a driver does not have") {
 TEST_CASE("ports: a NIC's stamps are UTC, or turned into it, or called unsynchronised") {
     constexpr std::int64_t now_ns = 1'790'000'000'000'000'000;
     dpdk::PollerState poll;
-    poll.stamp_place = {offsetof(rte_mbuf, dynfield1), 1U << 5U};
+    // DPDK aligns fields; the room for them begins in the middle of a word.
+    constexpr std::size_t word = offsetof(rte_mbuf, dynfield1) % 8 == 0 ? 0 : 1;
+    poll.stamp_place = {offsetof(rte_mbuf, dynfield1) + 4 * word, 1U << 5U};
     rte_mbuf mbuf{};
     mbuf.ol_flags = poll.stamp_place.flag;
     const auto stamp = [&](std::uint64_t raw, dpdk::PollerInput& input) {
-        std::memcpy(mbuf.dynfield1, &raw, sizeof raw);
+        std::memcpy(&mbuf.dynfield1[word], &raw, sizeof raw);
         return poll.stamp_of(&mbuf, input, {now_ns, TimeSource::software});
     };
     dpdk::PollerInput utc{dpdk::Stamps::nic_unchecked, nullptr, 0};
