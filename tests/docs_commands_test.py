@@ -108,6 +108,9 @@ RULES = [
     Rule(r'bench/pool_bench --csv|pool_plot', 'takes minutes; pool_bench --quick is run'),
     Rule(r'bench/pool_bench --quick', replace={'--quick': '--quick --only slab'},
          needs='build/bench/pool_bench'),
+    Rule(r'bench/ring_readers_bench', replace={
+        '--benchmark_repetitions=9': '--benchmark_filter=readers_plain --benchmark_min_time=0.01'},
+         needs='build/bench/ring_readers_bench'),
     Rule(r'bench/ring_bench', replace={'ring_bench': 'ring_bench' + SHORT + 'poll'},
          needs='build/bench/ring_bench'),
     Rule(r'^strip ', replace={'/tmp/w': 'stripped'}),
