@@ -323,6 +323,9 @@ TEST_CASE("config: names, groups and devices that are there twice are errors") {
         Contains("t.toml:4:10: port[1].device: \"0000:3b:00.0\" is already port[0] (line 2)"));
     CHECK_THAT(bad("[[port]]\ndevice = \"net_ring0\"\n[[port]]\ndevice = \"net_ring0,a=1\""),
                Contains("port[1].device: \"net_ring0\" is already port[0]"));
+    CHECK_THAT(bad("[[port]]\ndevice = \"net_af_packet0,iface=eth1,qpairs=2\"\n[[port]]\ndevice = "
+                   "\"net_af_xdp0,iface=eth1\"\n"),
+               Contains("port[1].device: the interface \"eth1\" is already that of port[0]"));
     const std::string ports =
         "[[port]]\ndevice = \"net_ring0\"\n[[port]]\ndevice = \"net_ring1\"\n";
     CHECK(good(ports + head +

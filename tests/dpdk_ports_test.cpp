@@ -23,17 +23,8 @@ using wire::Packet;
 using wire::TimeSource;
 using wirebook::io::testing::check_in_child;
 using wirebook::io::testing::in_child;
+using wirebook::io::testing::small_options;
 
-DpdkOptions small_options(const std::string& device) {
-    DpdkOptions options;
-    options.ports.push_back({.device = device});
-    options.hugepages = false;
-    options.parked_packets = 256;
-    options.descriptors = 128;
-    options.cache = 32;
-    options.file_prefix = "wirebook-ports-" + std::to_string(getpid());
-    return options;
-}
 DpdkGroup group(std::uint32_t address, std::uint16_t queue = 0) {
     return {wire::Address::from_ipv4(address), 26477, queue};
 }
@@ -65,7 +56,7 @@ TEST_CASE("ports: a group's Ethernet address is there once, with that of all hos
 TEST_CASE(
     "ports: what is sent on a net_ring comes back, and can be offered to the control thread") {
     check_in_child([]() -> std::string {
-        auto opened = DpdkSource::open(small_options("net_ring0"));
+        auto opened = DpdkSource::open(small_options({"net_ring0"}));
         if (!opened) return opened.error().context;
         DpdkSource& source = opened.value();
         DpdkPoller& poller = source.poller(0);
@@ -103,7 +94,7 @@ TEST_CASE(
 
 TEST_CASE("ports: frames that cannot be sent are refused with the reason") {
     check_in_child([]() -> std::string {
-        auto opened = DpdkSource::open(small_options("net_ring0"));
+        auto opened = DpdkSource::open(small_options({"net_ring0"}));
         if (!opened) return opened.error().context;
         std::vector<std::byte> frame(70'000);
         const Status too_long = opened.value().send(0, {frame.data(), frame.size()});
@@ -114,7 +105,7 @@ TEST_CASE("ports: frames that cannot be sent are refused with the reason") {
 
 TEST_CASE("ports: two pollers in threads of their own share the packets of two queues") {
     check_in_child([]() -> std::string {
-        DpdkOptions options = small_options("net_null0,size=64");
+        DpdkOptions options = small_options({"net_null0,size=64"});
         options.ports[0].queues = 2;
         options.ports[0].pollers = {0, 1};
         options.pollers = 2;
@@ -145,7 +136,7 @@ TEST_CASE("ports: two pollers in threads of their own share the packets of two q
 }
 
 TEST_CASE("ports: reception and steering that a driver does not have") {
-    DpdkOptions options = small_options("net_null0");
+    DpdkOptions options = small_options({"net_null0"});
     options.ports[0].groups = {group(0xEFC00001)};
     options.ports[0].reception = Reception::mac_list;
     CHECK(contains(problem(options), "list of multicast addresses"));

@@ -10,7 +10,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <initializer_list>
 #include <string>
+
+#include "wirebook/io/dpdk_source.hpp"
 
 #define EXPECT(condition)                                                                  \
     do {                                                                                   \
@@ -68,6 +71,18 @@ public:
 private:
     std::filesystem::path path_;
 };
+
+// Ports that start fast: ordinary memory, short queues, a small pool.
+inline DpdkOptions small_options(std::initializer_list<std::string> devices) {
+    DpdkOptions options;
+    for (const std::string& device : devices) options.ports.push_back({device, 0, 0});
+    options.hugepages = false;
+    options.parked_packets = 256;
+    options.descriptors = 128;
+    options.cache = 32;
+    options.file_prefix = "wirebook-test-" + std::to_string(::getpid());
+    return options;
+}
 
 inline const std::filesystem::path& scratch_folder() {
     static const ScratchFolder folder;

@@ -35,6 +35,7 @@ using wirebook::io::DpdkSource;
 using wirebook::io::testing::check_in_child;
 using wirebook::io::testing::in_child;
 using wirebook::io::testing::scratch_folder;
+using wirebook::io::testing::small_options;
 using wirebook::wire::Packet;
 using wirebook::wire::TimeSource;
 
@@ -74,17 +75,6 @@ std::string write_pcap(const std::string& name, const std::vector<Frame>& frames
         for (const std::uint8_t byte : frame.bytes) out.put(static_cast<char>(byte));
     }
     return path.string();
-}
-
-DpdkOptions small_options(std::initializer_list<std::string> devices) {
-    DpdkOptions options;
-    for (const std::string& device : devices) options.ports.push_back({device, 0, 0});
-    options.hugepages = false;
-    options.parked_packets = 256;
-    options.descriptors = 128;
-    options.cache = 32;
-    options.file_prefix = "wirebook-test-" + std::to_string(getpid());
-    return options;
 }
 
 bool same_bytes(const Packet& packet, const Frame& frame) {

@@ -228,6 +228,13 @@ public:
         add("quality", channel, names[static_cast<std::size_t>(channel.quality())]);
     }
 
+    void on_offline(const Channel& channel, std::uint64_t packet) noexcept {
+        on_quality(channel, packet);
+    }
+    void on_unfollowed(const Channel& channel, std::uint32_t instrument) noexcept {
+        add("unfollowed", channel, channel.books().symbol(instrument));
+    }
+
     // The lines that begin with one of the words, and empties the log.
     [[nodiscard]] std::vector<std::string> take(std::initializer_list<std::string_view> words) {
         std::vector<std::string> taken;

@@ -19,7 +19,16 @@ std::string line_of(const Position& where) {
     return "(line " + std::to_string(where.line) + ")";
 }
 
-// A device is there once, whatever its arguments.
+// The kernel's interface that a virtual device is a guest on: two guests get every packet twice.
+std::string_view interface_of(std::string_view device) {
+    constexpr std::string_view key = ",iface=";
+    const std::size_t at = device.find(key);
+    if (at == std::string_view::npos) return {};
+    const std::string_view from = device.substr(at + key.size());
+    return from.substr(0, from.find(','));
+}
+
+// A device is there once, whatever its arguments; so is an interface.
 void check_ports(const toml::table& root, const Config& config, Problems& problems) {
     std::map<std::string, std::pair<std::size_t, Position>> seen;
     for (std::size_t i = 0; i < config.ports.size(); ++i) {
@@ -27,6 +36,13 @@ void check_ports(const toml::table& root, const Config& config, Problems& proble
         if (device.empty()) continue;
         if (is_pci_address(device) && device.size() < 12) device.insert(0, "0000:");
         const Position where = root["port"][i]["device"].node()->source().begin;
+        const std::string_view interface = interface_of(config.ports[i].device);
+        for (std::size_t other = 0; !interface.empty() && other < i; ++other) {
+            if (interface_of(config.ports[other].device) != interface) continue;
+            problems.add(where, indexed("port", i) + ".device",
+                         "the interface " + in_quotes(interface) + " is already that of " +
+                             indexed("port", other));
+        }
         const auto [first, inserted] = seen.emplace(device, std::pair{i, where});
         if (inserted) continue;
         problems.add(where, indexed("port", i) + ".device",

@@ -1,5 +1,6 @@
-// Every key of the configuration: one row each, with what the documentation says about it and how
-// it is read. Parser, suggestions and docs/configuration.md all go by these tables.
+// The keys of the configuration: one row each, with what the documentation says about it and how
+// it is read; those of `run` alone are in config_live.cpp, those of [sim] in config_sim.cpp.
+// Parser, suggestions and docs/configuration.md all go by these tables.
 #include <algorithm>
 #include <array>
 

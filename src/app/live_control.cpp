@@ -128,13 +128,13 @@ void LiveControl::reload() {
     if (!fresh) {
         log_line(LogLevel::error,
                  "reload: the configuration stays as it was:\n" + fresh.error().context);
-    } else if (auto opened = open_log(fresh.value().log); !opened) {
-        log_line(LogLevel::error, "reload: " + opened.error().context);
     } else if (take_access(options_.access, fresh.value());
                fixed_part(fresh.value()) != fixed_part(config_)) {
         log_line(LogLevel::error,
                  "reload: only symbols and [log] can change while running; the rest of the "
-                 "configuration differs from what runs, so symbols stay as they were");
+                 "configuration differs from what runs, so everything stays as it was");
+    } else if (auto opened = open_log(fresh.value().log); !opened) {
+        log_line(LogLevel::error, "reload: everything stays as it was: " + opened.error().context);
     } else {
         config_ = std::move(fresh).value();
         for (const auto& lcore : lcores_) {
@@ -154,7 +154,8 @@ void LiveControl::tell_systemd() {
     bool all_move = true;
     for (std::size_t i = 0; i < lcores_.size(); ++i) {
         const std::uint64_t rounds = lcores_[i]->progress().rounds.load(std::memory_order_relaxed);
-        all_move = all_move && rounds != rounds_[i];
+        const bool ended = lcores_[i]->progress().ended.load(std::memory_order_relaxed);
+        all_move = all_move && (ended || rounds != rounds_[i]);
         rounds_[i] = rounds;
     }
     if (all_move) notify_service("WATCHDOG=1");

@@ -63,6 +63,7 @@ public:
                     std::make_unique<Loop<Source>>(source, *pipeline_, observer_, options, nullptr,
                                                    LoopControl{&mail_, &progress_});
                 loop->run();
+                progress_.ended.store(true, std::memory_order_relaxed);
             }
             source.leave();
             ended.pass();

@@ -6,6 +6,7 @@
 #include <spdlog/sinks/stdout_sinks.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 
@@ -44,6 +45,13 @@ std::shared_ptr<spdlog::logger> make_logger(const LogConfig& config) {
 }  // namespace
 
 Status open_log(const LogConfig& config) {
+    // spdlog would make missing folders, and wait for somebody who reads a FIFO.
+    const std::filesystem::path path = config.file;
+    std::error_code unknown;
+    if (!path.empty() && !std::filesystem::is_directory(path.parent_path(), unknown))
+        return Error{ENOENT, "log.file: there is no folder " + path.parent_path().string()};
+    if (std::filesystem::exists(path, unknown) && !std::filesystem::is_regular_file(path, unknown))
+        return Error{EINVAL, "log.file: " + config.file + " is not a file"};
     try {
         auto made = make_logger(config);
         const std::lock_guard lock(mutex);

@@ -115,8 +115,12 @@ void Statistics::add(const AppPipeline& pipeline, const Observer& observer) {
         unpublished += published.no_instrument;
         unpublished_channels += published.no_channel;
         const ring::Writer& writer = observer.publisher->writer();
-        readers = ring::reader_positions(writer.path(), writer.epoch());
-        published_records = writer.next_sequence();
+        if (!readers) readers.emplace();
+        for (ring::ReaderPosition& reader :
+             ring::reader_positions(writer.path(), writer.epoch()).readers) {
+            const auto lag = reader.lag(writer.next_sequence());
+            readers->push_back({std::move(reader), lag});
+        }
     }
     if (observer.fingerprint) fingerprint = observer.fingerprint->digits();
 }
@@ -178,13 +182,13 @@ std::string Statistics::to_json() const {
     json["unknown_breaks"] = unknown_breaks;
     json["unrepresentable"] = unrepresentable;
     if (readers) json["readers"] = nlohmann::ordered_json::array();
-    for_each_reader([&](const ring::ReaderPosition& reader, std::optional<std::uint64_t> lag) {
+    for (const auto& [reader, lag] : readers.value_or(std::vector<ReaderLag>{})) {
         nlohmann::ordered_json entry{
             {"pid", reader.pid}, {"program", reader.program}, {"lag", nullptr}};
         if (lag) entry["lag"] = *lag;
         entry["lost"] = reader.lost;
         json["readers"].push_back(std::move(entry));
-    });
+    }
     if (!ports.empty()) json["ports"] = ports_json(ports);
     json["wall_seconds"] = times.wall_seconds;
     json["cpu_seconds"] = times.cpu_seconds;
@@ -208,10 +212,10 @@ std::string Statistics::summary() const {
     text += fmt::format("\ngaps {} ({} messages), filled {}, duplicates {}, heartbeats {}\n",
                         sequence.gaps, sequence.gap_messages, sequence.gaps_filled,
                         sequence.duplicates, sequence.heartbeats);
-    for_each_reader([&](const ring::ReaderPosition& reader, std::optional<std::uint64_t> lag) {
+    for (const auto& [reader, lag] : readers.value_or(std::vector<ReaderLag>{})) {
         text += fmt::format("reader {} ({}): {} records behind, {} lost\n", reader.pid,
                             reader.program, lag ? std::to_string(*lag) : "?", reader.lost);
-    });
+    }
     std::string faults;
     const auto fault = [&](std::string_view name, std::uint64_t count) {
         if (count != 0) faults += fmt::format("  {} {}", name, count);

@@ -20,7 +20,7 @@ struct LcoreProgress {
     alignas(64) std::atomic<std::uint64_t> rounds{0};  // of the loop: stands still where it hangs
     std::atomic<std::uint64_t> received{0};            // packets
     std::atomic<std::uint64_t> last_packet_tsc{0};
-    std::atomic<bool> sessions_ended{false};  // of all its channels, where that is a reason to stop
+    std::atomic<bool> ended{false};  // the loop has, as --stop says: rounds stand still for good
 };
 
 class LcoreMail {

@@ -111,7 +111,6 @@ private:
             control_.progress->received.store(received_, std::memory_order_relaxed);
             control_.progress->last_packet_tsc.store(burst_.front().receive_tsc,
                                                      std::memory_order_relaxed);
-            control_.progress->sessions_ended.store(ended_, std::memory_order_relaxed);
         }
     }
 

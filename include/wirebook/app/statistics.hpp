@@ -34,6 +34,11 @@ struct PortStatistics {
     std::uint64_t queries = 0, reports = 0, leaves = 0;  // of IGMP
 };
 
+struct ReaderLag {
+    ring::ReaderPosition reader;
+    std::optional<std::uint64_t> records;  // that it was behind; none: what it says cannot be
+};
+
 struct Statistics {
     feed::FeedCounters feed;
     feed::SequenceCounters sequence;  // over all channels
@@ -46,9 +51,8 @@ struct Statistics {
     std::uint64_t unrepresentable = 0;  // records that leave out a price beyond the ring's range
     std::uint64_t unpublished = 0;      // no room in the segment's instrument table
     std::uint64_t unpublished_channels = 0;  // records of channels beyond the segment's
-    // Where a segment was published: the readers that showed their position at the end.
-    std::optional<ring::ReaderPositions> readers;
-    std::uint64_t published_records = 0;     // of that segment
+    // Where segments were published: the readers that showed their position at the end.
+    std::optional<std::vector<ReaderLag>> readers;
     std::optional<std::string> fingerprint;  // of a run with one lcore
     GapCauses gap_causes;
     std::vector<PortStatistics> ports;  // of run
@@ -76,15 +80,6 @@ struct Statistics {
     [[nodiscard]] std::string ports_summary() const;
     // A few lines for people.
     [[nodiscard]] std::string summary() const;
-
-private:
-    // visit(position, lag): how many records it was behind; none: what it says cannot be.
-    template <class Visit>
-    void for_each_reader(Visit visit) const {
-        if (!readers) return;
-        for (const ring::ReaderPosition& reader : readers->readers)
-            visit(reader, reader.lag(published_records));
-    }
 };
 
 }  // namespace wirebook::app
